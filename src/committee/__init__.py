@@ -1,0 +1,51 @@
+"""Every ensemble-learning method on one fast engine."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Where each public name lives. Names are imported on first use, so that `import committee` and
+# the command line start fast.
+_HOMES = {
+    "DecisionTreeClassifier": "committee.trees",
+    "DecisionTreeRegressor": "committee.trees",
+    "ModelFileError": "committee._model_file",
+    "export_rules": "committee.export",
+    "export_text": "committee.export",
+    "load": "committee._model_file",
+    "plot_tree": "committee.plots",
+    "save": "committee._model_file",
+}
+
+__all__ = [
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "ModelFileError",
+    "__version__",
+    "export_rules",
+    "export_text",
+    "load",
+    "plot_tree",
+    "save",
+]
+
+if TYPE_CHECKING:
+    from committee._model_file import ModelFileError, load, save
+    from committee.export import export_rules, export_text
+    from committee.plots import plot_tree
+    from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'committee' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -1,0 +1,376 @@
+"""What the tree estimators share: from a table to a grown tree, and from a tree to answers.
+
+An estimator checks its parameters into `TreeSettings` and its target into an `EngineTarget`; the
+functions here read the table, bin it and grow the tree. Fitted attributes are set together at the
+very end, so a fit that fails or is interrupted leaves the estimator as it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import Bunch
+
+from committee import _core
+from committee._params import (
+    check_choice,
+    check_int,
+    check_int_or_fraction,
+    check_max_features,
+    check_monotonic_cst,
+    check_real,
+    check_seed,
+)
+from committee._svg import TreeReprMixin
+from committee._table import Kind, TableSchema, read_table
+from committee._threads import resolve_threads
+from committee._tree_arrays import register_pickling
+from committee._tree_view import TreeView
+
+register_pickling()
+
+# With split_finding="auto", tables up to this many rows are searched exactly: it costs little
+# there, and every distinct value counts when there are few.
+AUTO_EXACT_ROWS = 2**14
+
+
+@dataclass(frozen=True)
+class EngineTarget:
+    """The target as the engine takes it: classes of each output, or real numbers.
+
+    Parameters
+    ----------
+    classes : ndarray of int32, shape (n_rows, n_outputs), or None
+        Class codes.
+    n_classes : list of int
+        Number of classes of each output; empty for regression.
+    reals : ndarray of float64, shape (n_rows, n_outputs), or None
+        Regression targets.
+    """
+
+    classes: NDArray[np.int32] | None
+    n_classes: list[int]
+    reals: NDArray[np.float64] | None
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        values = self.reals if self.classes is None else self.classes
+        assert values is not None
+        return int(values.shape[1])
+
+
+@dataclass(frozen=True)
+class RowWeights:
+    """Weights of the rows, and how many rows each stands for.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the table.
+    weights : ndarray of float64 or None
+        Weight of each row, None for all one.
+    counts : ndarray of uint32 or None
+        Repetitions of each row; None lets the weights say it: whole weights are repetitions,
+        with any other weights a row counts once.
+    """
+
+    n_rows: int
+    weights: NDArray[np.float64] | None
+    counts: NDArray[np.uint32] | None
+
+    @classmethod
+    def combine(
+        cls,
+        n_rows: int,
+        sample_weight: NDArray[np.float64] | None,
+        factors: NDArray[np.float64] | None,
+    ) -> RowWeights:
+        """Multiply sample weights by class weights; only the former say how often a row counts."""
+        if factors is None:
+            return cls(n_rows, sample_weight, None)
+        own = np.ones(n_rows) if sample_weight is None else sample_weight
+        weights = own * factors
+        if not weights.any():
+            raise ValueError(
+                "class_weight leaves no row with a positive weight; at least one class of y "
+                "must have a weight above 0"
+            )
+        return cls(n_rows, weights, _repetitions(own))
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.n_rows if self.weights is None else self.weights.sum())
+
+    @property
+    def n_counted(self) -> int:
+        """Number of rows with a positive weight, repetitions included."""
+        if self.weights is None:
+            return self.n_rows
+        counts = _repetitions(self.weights) if self.counts is None else self.counts
+        return int(counts[self.weights > 0].sum(dtype=np.int64))
+
+
+def _repetitions(weights: NDArray[np.float64]) -> NDArray[np.uint32]:
+    is_whole = bool((weights == np.floor(weights)).all()) and float(weights.sum()) < 2**31
+    counts: NDArray[np.uint32] = (weights if is_whole else weights > 0).astype(np.uint32)
+    return counts
+
+
+class TreeModel(TreeReprMixin, BaseEstimator):  # type: ignore[misc]
+    """Base class of the estimators that are one tree of the engine."""
+
+    _stored_attributes = ("_tree",)
+    _derived_attributes = ("tree_",)
+
+    criterion: str
+    splitter: str
+    max_depth: int | None
+    min_samples_split: int | float
+    min_samples_leaf: int | float
+    min_weight_fraction_leaf: float
+    max_features: int | float | str | None
+    random_state: Any
+    max_leaf_nodes: int | None
+    min_impurity_decrease: float
+    ccp_alpha: float
+    monotonic_cst: Any
+    split_finding: str
+    max_bins: int
+    category_split: str
+    categorical_features: Any
+    n_jobs: int | None
+
+    _criteria: tuple[str, ...] = ()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    # ---- fitting ----
+
+    def _settings(
+        self, schema: TableSchema, target: EngineTarget, rows: RowWeights
+    ) -> dict[str, Any]:
+        """Check the parameters; return what the engine needs of them."""
+        check_choice("criterion", self.criterion, self._criteria)
+        check_choice("splitter", self.splitter, ("best", "random"))
+        check_choice("category_split", self.category_split, ("subset", "fanout"))
+        n_rows = rows.n_counted
+        settings: dict[str, Any] = {
+            "criterion": "squared_error" if self.criterion == "friedman_mse" else self.criterion,
+            "random_thresholds": self.splitter == "random",
+            "fan_out_categories": self.category_split == "fanout",
+            "min_rows_split": check_int_or_fraction(
+                "min_samples_split", self.min_samples_split, n_rows, 2
+            ),
+            "min_rows_leaf": check_int_or_fraction(
+                "min_samples_leaf", self.min_samples_leaf, n_rows
+            ),
+            "min_weight_leaf": rows.total
+            * check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5),
+            "min_impurity_decrease": check_real(
+                "min_impurity_decrease", self.min_impurity_decrease, 0.0
+            ),
+            "max_features": check_max_features(self.max_features, schema.n_features),
+            "seed": check_seed(self.random_state),
+            "n_threads": resolve_threads(self.n_jobs),
+        }
+        max_depth = check_int("max_depth", self.max_depth, 1, none=True)
+        if max_depth is not None:
+            settings["max_depth"] = min(max_depth, 2**32 - 1)
+        max_leaf_nodes = check_int("max_leaf_nodes", self.max_leaf_nodes, 2, none=True)
+        if max_leaf_nodes is not None:
+            settings["max_leaf_nodes"] = min(max_leaf_nodes, 2**32 - 1)
+        directions = self._monotonic(schema, target)
+        if directions is not None:
+            settings["monotonic"] = directions
+        return settings
+
+    def _monotonic(self, schema: TableSchema, target: EngineTarget) -> list[int] | None:
+        directions = check_monotonic_cst(self.monotonic_cst, schema.n_features, schema.names)
+        if directions is None:
+            return None
+        if target.n_outputs > 1:
+            raise ValueError(
+                "Monotonicity constraints are not supported with multiple output targets; "
+                f"y has {target.n_outputs}, set monotonic_cst=None"
+            )
+        if target.n_classes and target.n_classes[0] > 2:
+            raise ValueError(
+                "Monotonicity constraints are not supported with multiclass classification; "
+                f"y has {target.n_classes[0]} classes, set monotonic_cst=None"
+            )
+        for feature, direction in zip(schema.features, directions, strict=True):
+            if direction and feature.kind == Kind.CATEGORY:
+                raise ValueError(
+                    f"monotonic_cst constrains {feature.name!r}, a category: its levels have no "
+                    "order"
+                )
+        return directions
+
+    def _is_exact(self, n_rows: int) -> bool:
+        choice = check_choice("split_finding", self.split_finding, ("auto", "hist", "exact"))
+        return choice == "exact" or (choice == "auto" and n_rows <= AUTO_EXACT_ROWS)
+
+    def _grow(
+        self, table: _core.Table, schema: TableSchema, target: EngineTarget, rows: RowWeights
+    ) -> _core.Tree:
+        settings = self._settings(schema, target, rows)
+        alpha = check_real("ccp_alpha", self.ccp_alpha, 0.0)
+        dataset = _core.BinnedDataset(
+            table,
+            rows.weights,
+            [len(feature.levels or ()) for feature in schema.features],
+            max_bins=check_int("max_bins", self.max_bins, 2, 255),
+            exact=self._is_exact(table.n_rows),
+            n_threads=settings["n_threads"],
+        )
+        tree = _core.grow_tree(
+            dataset,
+            classes=target.classes,
+            n_classes=target.n_classes,
+            reals=target.reals,
+            weights=rows.weights,
+            counts=rows.counts,
+            settings=settings,
+        )
+        return tree.prune(alpha) if alpha > 0 else tree
+
+    def _read_table(self, X: Any) -> tuple[_core.Table, TableSchema]:
+        return read_table(X, self.categorical_features)
+
+    def _adopt(self, tree: _core.Tree, schema: TableSchema, **attributes: Any) -> None:
+        """Set all fitted attributes together."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        self._tree = tree
+        self.schema_ = schema
+        self.n_features_in_ = schema.n_features
+        if schema.names is not None:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        self.tree_ = TreeView(tree, schema, self._class_labels())
+
+    def _class_labels(self) -> list[NDArray[Any]] | None:
+        """Class labels of each output, None for regression."""
+        return None
+
+    def _validate_loaded(self) -> None:
+        """Check that the parts of a loaded model fit each other, and make the derived ones."""
+        if not hasattr(self, "_tree"):
+            return
+        labels = self._class_labels()
+        n_values = self.n_outputs_ if labels is None else sum(len(each) for each in labels)
+        if type(self._tree) is not _core.Tree or type(self.schema_) is not TableSchema:
+            raise ValueError("the tree or the schema is of another type")
+        if (self._tree.n_features, self._tree.n_values) != (self.schema_.n_features, n_values):
+            raise ValueError("the tree does not fit the schema or the classes")
+        self.tree_ = TreeView(self._tree, self.schema_, labels)
+
+    # ---- answers ----
+
+    def _read(self, X: Any) -> _core.Table:
+        if not hasattr(self, "_tree"):
+            name = type(self).__name__
+            raise NotFittedError(
+                f"This {name} instance is not fitted yet. Call 'fit' with appropriate arguments "
+                "before using this estimator."
+            )
+        return self.schema_.read(X, type(self).__name__)
+
+    def _threads(self) -> int:
+        return resolve_threads(self.n_jobs)
+
+    def apply(self, X: Any, check_input: bool = True) -> NDArray[np.int64]:
+        """Return the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : table
+            Rows with the columns of `fit`.
+        check_input : bool, default=True
+            Accepted for scikit-learn's sake; the input is always checked.
+
+        Returns
+        -------
+        leaves : ndarray of int64, shape (n_rows,)
+            Node numbers in `tree_`.
+        """
+        table = self._read(X)
+        return self._tree.apply(table, self._threads()).astype(np.int64)
+
+    def decision_path(self, X: Any, check_input: bool = True) -> csr_matrix:
+        """Return the nodes that each row passes.
+
+        Parameters
+        ----------
+        X : table
+            Rows with the columns of `fit`.
+        check_input : bool, default=True
+            Accepted for scikit-learn's sake; the input is always checked.
+
+        Returns
+        -------
+        path : sparse matrix of shape (n_rows, node_count)
+            One where the row passes the node.
+        """
+        table = self._read(X)
+        offsets, indices = self._tree.decision_path(table)
+        ones = np.ones(len(indices), dtype=np.int64)
+        return csr_matrix((ones, indices, offsets), shape=(table.n_rows, self._tree.n_nodes))
+
+    def get_depth(self) -> int:
+        """Return the depth of the tree: the number of splits above its deepest leaf."""
+        self._check_fitted()
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves of the tree."""
+        self._check_fitted()
+        return self.tree_.n_leaves
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "_tree"):
+            self._read(None)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each feature in the decrease of impurity (also called Gini importance).
+
+        High-cardinality features are favoured; permutation importance is not fooled by them.
+        """
+        self._check_fitted()
+        return self.tree_.compute_feature_importances()
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+        """Return the effective alphas at which cost-complexity pruning cuts a subtree.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        path : Bunch
+            `ccp_alphas`, ascending, and `impurities`, the total impurity of the leaves of the
+            tree pruned with each alpha.
+        """
+        params = {**self.get_params(deep=False), "ccp_alpha": 0.0}
+        unpruned = type(self)(**params).fit(X, y, sample_weight)
+        alphas, impurities = unpruned._tree.pruning_path()
+        return Bunch(ccp_alphas=alphas, impurities=impurities)
+
+

@@ -1,0 +1,98 @@
+"""Tables that come with the package."""
+
+from __future__ import annotations
+
+import csv
+from importlib import import_module, resources
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["load_penguins"]
+
+_BACKENDS = ("pandas", "polars", "pyarrow")
+_TEXT = ("species", "island", "sex")
+_TARGETS = ("species", "island", "body_mass_g", "flipper_length_mm", "sex")
+
+
+def load_penguins(
+    target: str = "species", *, backend: str | None = None
+) -> tuple[Any, NDArray[Any]]:
+    """Load the Palmer penguins: 344 birds of three species, with strings and missing values.
+
+    Collected by Kristen Gorman at Palmer Station, Antarctica, 2007 to 2009 (Horst, Hill and
+    Gorman 2020, CC0). Two birds were not measured, eleven have no recorded sex.
+
+    Parameters
+    ----------
+    target : {"species", "island", "body_mass_g", "flipper_length_mm", "sex"}, default="species"
+        Column to predict. Rows in which it is missing are left out.
+    backend : {"pandas", "polars", "pyarrow"}, default=None
+        Kind of frame for X; the first of these that is installed when None.
+
+    Returns
+    -------
+    X : DataFrame or Table
+        The other columns, missing values kept.
+    y : ndarray
+        The target: strings or floats.
+
+    Examples
+    --------
+    >>> from committee.datasets import load_penguins
+    >>> X, y = load_penguins(backend="pyarrow")
+    >>> X.num_rows, X.column_names[:2]
+    (344, ['island', 'bill_length_mm'])
+    >>> y[0]
+    np.str_('Adelie')
+    """
+    if target not in _TARGETS:
+        accepted = ", ".join(f'"{name}"' for name in _TARGETS)
+        raise ValueError(f"target must be one of {accepted}; got {target!r}")
+    columns = _read_columns("penguins.csv")
+    keep = [row for row, value in enumerate(columns[target]) if value is not None]
+    columns = {name: [values[row] for row in keep] for name, values in columns.items()}
+    y = np.array(columns.pop(target))
+    return make_frame(columns, backend), y
+
+
+def make_frame(columns: Mapping[str, Sequence[Any]], backend: str | None = None) -> Any:
+    """Make a data frame of an installed library from columns of Python values."""
+    import narwhals as nw
+
+    if backend is not None and backend not in _BACKENDS:
+        accepted = ", ".join(f'"{name}"' for name in _BACKENDS)
+        raise ValueError(f"backend must be one of {accepted} or None; got {backend!r}")
+    for name in _BACKENDS if backend is None else (backend,):
+        try:
+            import_module(name)
+        except ImportError:
+            continue
+        library: Any = name
+        return nw.from_dict(dict(columns), backend=library).to_native()
+    raise ImportError(
+        f"a data frame needs {backend or 'pandas, polars or pyarrow'}; "
+        "pip install 'committee[cli]' brings pyarrow",
+        name=backend or "pyarrow",
+    )
+
+
+def _read_columns(file_name: str) -> dict[str, list[Any]]:
+    """Columns of a bundled table: text as str, all else as float (year as int), NA as None."""
+    path = resources.files("committee") / "data" / file_name
+    header, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())
+
+    def convert(name: str, cell: str) -> Any:
+        if cell == "NA":
+            return None
+        if name in _TEXT:
+            return cell
+        return int(cell) if name == "year" else float(cell)
+
+    return {
+        name: [convert(name, row[number]) for row in rows] for number, name in enumerate(header)
+    }

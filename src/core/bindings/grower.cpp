@@ -1,0 +1,208 @@
+#include "grower.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "../binned_dataset.hpp"
+#include "../grower.hpp"
+#include "../target.hpp"
+#include "arrays.hpp"
+#include "monitor.hpp"
+#include "table.hpp"
+#include "tree.hpp"
+
+namespace committee {
+namespace {
+
+template <typename T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <typename T>
+std::span<const T> span_of(const std::optional<Vector<T>>& array, std::size_t n_rows,
+                           const char* name) {
+  if (!array) return {};
+  if (array->shape(0) != n_rows) {
+    throw nb::value_error((std::string(name) + " must have one entry a row").c_str());
+  }
+  return {array->data(), array->shape(0)};
+}
+
+// A dataset and the Table it may read values from.
+struct DatasetObject {
+  nb::object table;
+  BinnedDataset dataset;
+};
+
+std::unique_ptr<DatasetObject> make_dataset(nb::object table,
+                                            const std::optional<Vector<double>>& weights,
+                                            std::vector<std::uint32_t> n_levels,
+                                            std::uint32_t max_bins, bool exact,
+                                            std::size_t n_threads, nb::object progress) {
+  const TableView& view = nb::cast<const TableObject&>(table).view();
+  if (max_bins < 2 || max_bins > kMaxBins) throw nb::value_error("max_bins must be in [2, 255]");
+  if (view.n_features() >= Node::kMaxFeatures) {
+    throw nb::value_error("a table can have at most 2**24 - 1 features");
+  }
+  n_levels.resize(view.n_features(), 0);
+  const auto weight_span = span_of(weights, view.n_rows, "weights");
+  return run_monitored(progress, [&](Monitor& monitor) {
+    const BinningOptions options{max_bins, exact, n_threads};
+    return std::make_unique<DatasetObject>(
+        DatasetObject{table, BinnedDataset(view, weight_span, n_levels, options, monitor)});
+  });
+}
+
+nb::ndarray<nb::numpy, std::uint32_t> codes_of(const DatasetObject& self, std::size_t feature) {
+  if (feature >= self.dataset.n_features()) throw nb::index_error("no such feature");
+  std::vector<std::uint32_t> codes(self.dataset.n_rows());
+  const CodeColumn& column = self.dataset.feature(feature).column;
+  for (std::size_t row = 0; row < codes.size(); ++row) codes[row] = column.at(row);
+  return to_array(std::move(codes));
+}
+
+Target make_target(std::size_t n_rows, const std::optional<Matrix<std::int32_t>>& classes,
+                   const std::vector<std::uint32_t>& n_classes,
+                   const std::optional<Matrix<double>>& reals) {
+  if (classes.has_value() == reals.has_value()) {
+    throw nb::value_error("give either classes or reals");
+  }
+  Target target;
+  target.is_classification = classes.has_value();
+  const std::size_t rows = classes ? classes->shape(0) : reals->shape(0);
+  target.n_outputs = classes ? classes->shape(1) : reals->shape(1);
+  if (rows != n_rows || target.n_outputs == 0) {
+    throw nb::value_error("the target must have one row a table row and at least one column");
+  }
+  if (reals) {
+    target.reals = {reals->data(), reals->size()};
+    return target;
+  }
+  target.classes = {classes->data(), classes->size()};
+  target.n_classes = n_classes;
+  if (n_classes.size() != target.n_outputs) {
+    throw nb::value_error("n_classes must have one entry an output");
+  }
+  for (std::size_t i = 0; i < target.classes.size(); ++i) {
+    const std::int32_t code = target.classes[i];
+    if (code < 0 || static_cast<std::uint32_t>(code) >= n_classes[i % target.n_outputs]) {
+      throw nb::value_error("a class code is out of range");
+    }
+  }
+  return target;
+}
+
+Criterion criterion_of(const std::string& name) {
+  if (name == "gini") return Criterion::kGini;
+  if (name == "entropy" || name == "log_loss") return Criterion::kEntropy;
+  if (name == "error") return Criterion::kError;
+  if (name == "squared_error") return Criterion::kSquaredError;
+  if (name == "absolute_error") return Criterion::kAbsoluteError;
+  if (name == "poisson") return Criterion::kPoisson;
+  throw nb::value_error(("unknown criterion " + name).c_str());
+}
+
+// Fields of GrowOptions that Python gives by name; what is not given keeps its default.
+GrowOptions options_of(const nb::dict& settings, std::size_t n_features) {
+  GrowOptions options;
+  for (const auto& [key, value] : settings) {
+    const auto name = nb::cast<std::string>(key);
+    if (name == "criterion") {
+      options.criterion = criterion_of(nb::cast<std::string>(value));
+    } else if (name == "max_depth") {
+      options.max_depth = nb::cast<std::uint32_t>(value);
+    } else if (name == "max_leaf_nodes") {
+      options.max_leaf_nodes = nb::cast<std::uint32_t>(value);
+    } else if (name == "min_rows_split") {
+      options.min_rows_split = nb::cast<std::int64_t>(value);
+    } else if (name == "min_rows_leaf") {
+      options.min_rows_leaf = nb::cast<std::int64_t>(value);
+    } else if (name == "min_weight_leaf") {
+      options.min_weight_leaf = nb::cast<double>(value);
+    } else if (name == "min_impurity_decrease") {
+      options.min_impurity_decrease = nb::cast<double>(value);
+    } else if (name == "max_features") {
+      options.max_features = nb::cast<std::uint32_t>(value);
+    } else if (name == "random_thresholds") {
+      options.random_thresholds = nb::cast<bool>(value);
+    } else if (name == "fan_out_categories") {
+      options.fan_out_categories = nb::cast<bool>(value);
+    } else if (name == "monotonic") {
+      options.monotonic = nb::cast<std::vector<std::int8_t>>(value);
+    } else if (name == "seed") {
+      options.seed = nb::cast<std::uint64_t>(value);
+    } else if (name == "n_threads") {
+      options.n_threads = nb::cast<std::size_t>(value);
+    } else {
+      throw nb::value_error(("unknown setting " + name).c_str());
+    }
+  }
+  if (!options.monotonic.empty() && options.monotonic.size() != n_features) {
+    throw nb::value_error("monotonic must have one entry a feature");
+  }
+  if (options.max_features == 0) throw nb::value_error("max_features must be at least 1");
+  return options;
+}
+
+TreeObject grow(const DatasetObject& self, const std::optional<Matrix<std::int32_t>>& classes,
+                const std::vector<std::uint32_t>& n_classes,
+                const std::optional<Matrix<double>>& reals,
+                const std::optional<Vector<double>>& weights,
+                const std::optional<Vector<std::uint32_t>>& counts, const nb::dict& settings,
+                nb::object progress) {
+  const std::size_t n_rows = self.dataset.n_rows();
+  const Target target = make_target(n_rows, classes, n_classes, reals);
+  const GrowOptions options = options_of(settings, self.dataset.n_features());
+  const bool is_class_criterion = options.criterion == Criterion::kGini ||
+                                  options.criterion == Criterion::kEntropy ||
+                                  options.criterion == Criterion::kError;
+  if (is_class_criterion != target.is_classification) {
+    throw nb::value_error("the criterion does not fit the target");
+  }
+  const auto weight_span = span_of(weights, n_rows, "weights");
+  const auto count_span = span_of(counts, n_rows, "counts");
+  return TreeObject(run_monitored(progress, [&](Monitor& monitor) {
+    const Entries entries = make_entries(n_rows, weight_span, count_span);
+    if (entries.size() == 0) throw std::invalid_argument("no row has a positive weight");
+    return grow_tree(self.dataset, target, entries, options, monitor);
+  }));
+}
+
+}  // namespace
+
+void register_grower(nb::module_& m) {
+  nb::class_<DatasetObject>(m, "BinnedDataset",
+                            "A table with one small integer, a code, for each cell.")
+      .def(nb::new_(&make_dataset), nb::arg("table"), nb::arg("weights") = nb::none(),
+           nb::arg("n_levels") = std::vector<std::uint32_t>(), nb::arg("max_bins") = kMaxBins,
+           nb::arg("exact") = false, nb::arg("n_threads") = 1, nb::arg("progress") = nb::none())
+      .def_prop_ro("n_rows", [](const DatasetObject& self) { return self.dataset.n_rows(); })
+      .def_prop_ro("n_features",
+                   [](const DatasetObject& self) { return self.dataset.n_features(); })
+      .def("codes", &codes_of, nb::arg("feature"), "The codes of a feature, as a copy.")
+      .def(
+          "n_codes",
+          [](const DatasetObject& self, std::size_t feature) {
+            if (feature >= self.dataset.n_features()) throw nb::index_error("no such feature");
+            return self.dataset.feature(feature).column.n_codes();
+          },
+          nb::arg("feature"), "Number of codes of a feature, the missing code included.");
+  m.def("grow_tree", &grow, nb::arg("dataset"), nb::kw_only(), nb::arg("classes") = nb::none(),
+        nb::arg("n_classes") = std::vector<std::uint32_t>(), nb::arg("reals") = nb::none(),
+        nb::arg("weights") = nb::none(), nb::arg("counts") = nb::none(),
+        nb::arg("settings") = nb::dict(), nb::arg("progress") = nb::none(),
+        "Grow a decision tree on a binned dataset.");
+}
+
+}  // namespace committee

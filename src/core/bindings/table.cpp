@@ -1,0 +1,105 @@
+#include "table.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "../tree.hpp"
+
+namespace committee {
+namespace {
+
+void check_length(const std::string& what, std::size_t found, std::size_t n_rows) {
+  if (found == n_rows) return;
+  throw nb::value_error((what + " has " + std::to_string(found) + " entries; the table has " +
+                         std::to_string(n_rows) + " rows")
+                            .c_str());
+}
+
+void check_n_features(std::size_t n_features) {
+  if (n_features <= Node::kMaxFeatures) return;
+  throw nb::value_error("a table has at most 16777216 columns");
+}
+
+}  // namespace
+
+TableObject::TableObject(std::int64_t n_rows) {
+  if (n_rows < 0) {
+    throw nb::value_error(("n_rows must be an int >= 0; got " + std::to_string(n_rows)).c_str());
+  }
+  view_.n_rows = static_cast<std::size_t>(n_rows);
+}
+
+void TableObject::add_column(int kind, nb::handle values, nb::handle mask) {
+  const std::string column = "column " + std::to_string(view_.n_features());
+  check_n_features(view_.n_features() + 1);
+  if (kind < 0 || kind > 2) {
+    throw nb::value_error((column + ": kind must be 0 (real), 1 (integer) or 2 (category); got " +
+                           std::to_string(kind))
+                              .c_str());
+  }
+  const auto feature_kind = static_cast<FeatureKind>(kind);
+  Buffer buffer(values, column, 1);
+  const ValueType type = buffer.value_type(column);
+  check_length(column, buffer.length(0), view_.n_rows);
+  if (feature_kind == FeatureKind::kCategory && type != ValueType::kInt32) {
+    throw nb::type_error(
+        (column + ": the levels of a category must be int32; got " + buffer.type_name()).c_str());
+  }
+  if (feature_kind == FeatureKind::kCategory && !mask.is_none()) {
+    throw nb::value_error(
+        (column + ": a category has no mask; a missing level is a negative number").c_str());
+  }
+  const std::uint8_t* missing = mask.is_none() ? nullptr : add_mask(mask, column);
+  view_.columns.push_back({buffer.data(), buffer.stride(0), type, missing});
+  view_.kinds.push_back(feature_kind);
+  buffers_.push_back(std::move(buffer));
+}
+
+const std::uint8_t* TableObject::add_mask(nb::handle mask, const std::string& column) {
+  const std::string what = column + ": the mask";
+  Buffer buffer(mask, what, 1);
+  if (buffer.kind() == 0 || buffer.item_size() != 1) {
+    throw nb::type_error((what + " must be uint8 or bool; got " + buffer.type_name()).c_str());
+  }
+  check_length(what, buffer.length(0), view_.n_rows);
+  if (buffer.stride(0) != 1) {
+    return mask_copies_.emplace_back(buffer.copy<std::uint8_t>()).data();
+  }
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(buffer.data());
+  buffers_.push_back(std::move(buffer));
+  return bytes;
+}
+
+TableObject TableObject::from_matrix(nb::handle matrix) {
+  Buffer buffer(matrix, "the matrix", 2);
+  const ValueType type = buffer.value_type("the matrix");
+  check_n_features(buffer.length(1));
+  TableObject table(static_cast<std::int64_t>(buffer.length(0)));
+  for (std::size_t i = 0; i < buffer.length(1); ++i) {
+    const std::byte* data = buffer.data() + static_cast<std::ptrdiff_t>(i) * buffer.stride(1);
+    table.view_.columns.push_back({data, buffer.stride(0), type, nullptr});
+  }
+  table.view_.kinds.assign(buffer.length(1), FeatureKind::kReal);
+  table.buffers_.push_back(std::move(buffer));
+  return table;
+}
+
+void register_table(nb::module_& m) {
+  nb::class_<TableObject>(m, "Table", "Columns of a table, looked at where they are.")
+      .def(nb::init<std::int64_t>(), nb::arg("n_rows"))
+      .def("add_column", &TableObject::add_column, nb::arg("kind"), nb::arg("values"),
+           nb::arg("mask").none() = nb::none(),
+           nb::sig("def add_column(self, kind: int, values: numpy.typing.NDArray[typing.Any], "
+                   "mask: numpy.typing.NDArray[numpy.uint8] | None = None) -> None"))
+      .def_static("from_matrix", &TableObject::from_matrix, nb::arg("matrix"),
+                  nb::sig("def from_matrix(matrix: numpy.typing.NDArray[typing.Any]) -> Table"))
+      .def_prop_ro("n_rows", [](const TableObject& table) { return table.view().n_rows; })
+      .def_prop_ro("n_features", [](const TableObject& table) { return table.view().n_features(); })
+      .def_prop_ro("kinds", [](const TableObject& table) {
+        std::vector<int> kinds;
+        for (const FeatureKind kind : table.view().kinds) kinds.push_back(static_cast<int>(kind));
+        return kinds;
+      });
+}
+
+}  // namespace committee

@@ -1,0 +1,312 @@
+#include "binned_dataset.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+
+#include "quantize.hpp"
+#include "radix_sort.hpp"
+#include "thread_pool.hpp"
+
+namespace committee {
+namespace {
+
+// Weights for quantiles as whole numbers: order-free sums, and two equal rows count as one row of
+// twice the weight. Empty means one each.
+std::vector<std::uint64_t> whole_weights(std::span<const double> weights) {
+  std::vector<std::uint64_t> whole(weights.size());
+  int exponent = 0;
+  if (!are_repetitions(weights)) {
+    double sum = 0.0;
+    for (const double weight : weights) sum += weight;
+    exponent = grid_exponent(sum, 52);
+  }
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const auto units = static_cast<std::uint64_t>(to_grid(weights[i], exponent));
+    whole[i] = weights[i] > 0.0 ? std::max<std::uint64_t>(units, 1) : 0;
+  }
+  return whole;
+}
+
+struct WeightedKey {
+  std::uint64_t key;
+  std::uint64_t weight;
+};
+
+// Cuts ascending distinct keys into at most `max_bins` runs of about equal weight; returns the
+// index of the last key of each run. What is left is shared anew among the bins that are left,
+// so one heavy value takes one bin and not the room of its neighbours.
+std::vector<std::size_t> cut_into_bins(std::span<const WeightedKey> keys, std::uint32_t max_bins) {
+  std::vector<std::size_t> last_of_bin;
+  if (keys.size() <= max_bins) {
+    for (std::size_t i = 0; i < keys.size(); ++i) last_of_bin.push_back(i);
+    return last_of_bin;
+  }
+  std::uint64_t remaining = 0;
+  for (const WeightedKey& item : keys) remaining += item.weight;
+  std::uint64_t in_bin = 0;
+  std::uint64_t bins_left = max_bins;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    in_bin += keys[i].weight;
+    // The bin is full when it holds its share, or when the next key would overshoot by more.
+    const std::uint64_t share = remaining / bins_left;
+    const bool is_last = i + 1 == keys.size();
+    const bool next_overshoots =
+        !is_last && in_bin + keys[i + 1].weight > share &&
+        in_bin + keys[i + 1].weight - share > share - std::min(share, in_bin);
+    if (is_last || (bins_left > 1 && (in_bin >= share || next_overshoots))) {
+      last_of_bin.push_back(i);
+      remaining -= in_bin;
+      in_bin = 0;
+      --bins_left;
+    }
+  }
+  return last_of_bin;
+}
+
+template <typename Code>
+std::span<Code> allocate_codes(BinnedFeature& feature, std::size_t n_rows) {
+  feature.storage = std::make_unique_for_overwrite<std::byte[]>(n_rows * sizeof(Code));
+  feature.column.codes = feature.storage.get();
+  feature.column.width = sizeof(Code);
+  return {reinterpret_cast<Code*>(feature.storage.get()), n_rows};
+}
+
+template <typename Visit>
+void with_allocated_codes(BinnedFeature& feature, std::size_t n_rows, std::size_t n_codes,
+                          Visit&& visit) {
+  switch (code_width(n_codes)) {
+    case 1:
+      return visit(allocate_codes<std::uint8_t>(feature, n_rows));
+    case 2:
+      return visit(allocate_codes<std::uint16_t>(feature, n_rows));
+    default:
+      return visit(allocate_codes<std::uint32_t>(feature, n_rows));
+  }
+}
+
+// How a column is read as keys: 32-bit ones for float32, 64-bit ones for the rest.
+struct FloatKeys {
+  using Key = std::uint32_t;
+  static bool read(const ColumnView& column, std::size_t row, Key& key) {
+    const float value = column.at<float>(row);
+    key = sort_key(value);
+    return !std::isnan(value);
+  }
+  static Value value(Key key) { return {.real = real_of_key(key)}; }
+};
+
+struct DoubleKeys {
+  using Key = std::uint64_t;
+  static bool read(const ColumnView& column, std::size_t row, Key& key) {
+    const double value = column.type == ValueType::kFloat64 && column.missing == nullptr
+                             ? column.at<double>(row)
+                             : read_real(column, row);
+    key = sort_key(value);
+    return !std::isnan(value);
+  }
+  static Value value(Key key) { return {.real = real_of_key(key)}; }
+};
+
+struct IntegerKeys {
+  using Key = std::uint64_t;
+  static bool read(const ColumnView& column, std::size_t row, Key& key) {
+    const Integer integer = read_integer(column, row);
+    key = sort_key(integer.value);
+    return !integer.is_missing;
+  }
+  static Value value(Key key) { return {.integer = integer_of_key(key)}; }
+};
+
+// The sorted distinct keys of a column with their weights.
+template <typename Keys>
+std::vector<WeightedKey> distinct_keys(const ColumnView& column, std::size_t n_rows,
+                                       std::span<const std::uint64_t> weights,
+                                       bool& has_missing) {
+  using Key = typename Keys::Key;
+  std::vector<WeightedKey> distinct;
+  const auto append = [&distinct](Key key, std::uint64_t weight) {
+    if (distinct.empty() || distinct.back().key != key) distinct.push_back({key, 0});
+    distinct.back().weight += weight;
+  };
+  Key key{};
+  if (weights.empty()) {
+    std::vector<Key> keys;
+    std::vector<Key> scratch;
+    keys.reserve(n_rows);
+    for (std::size_t row = 0; row < n_rows; ++row) {
+      if (Keys::read(column, row, key)) keys.push_back(key);
+    }
+    has_missing = keys.size() < n_rows;
+    radix_sort(keys, scratch);
+    for (const Key item : keys) append(item, 1);
+    return distinct;
+  }
+  std::vector<KeyedRow<Key>> keys;
+  std::vector<KeyedRow<Key>> scratch;
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    if (weights[row] == 0) continue;
+    if (Keys::read(column, row, key)) {
+      keys.push_back({key, static_cast<std::uint32_t>(row)});
+    } else {
+      has_missing = true;
+    }
+  }
+  radix_sort(keys, scratch);
+  for (const auto& item : keys) append(item.key, weights[item.row]);
+  return distinct;
+}
+
+// The bin of a key: the number of bins that end before it. `ends` is padded to 256 keys with the
+// largest one, so that eight halvings always find it without a branch.
+template <typename Key>
+std::uint32_t bin_of_key(const Key* ends, Key key) {
+  std::uint32_t bin = 0;
+  for (std::uint32_t half = 128; half > 0; half /= 2) {
+    bin += ends[bin + half - 1] < key ? half : 0;
+  }
+  return bin;
+}
+
+template <typename Keys>
+void bin_feature(BinnedFeature& feature, const ColumnView& column, std::size_t n_rows,
+                 std::span<const std::uint64_t> weights, std::uint32_t max_bins) {
+  using Key = typename Keys::Key;
+  bool has_missing = false;
+  const std::vector<WeightedKey> distinct =
+      distinct_keys<Keys>(column, n_rows, weights, has_missing);
+  const std::vector<std::size_t> last_of_bin = cut_into_bins(distinct, max_bins);
+
+  std::vector<Key> ends(256, std::numeric_limits<Key>::max());
+  std::size_t first = 0;
+  for (std::size_t bin = 0; bin < last_of_bin.size(); ++bin) {
+    const std::size_t last = last_of_bin[bin];
+    feature.low.push_back(Keys::value(static_cast<Key>(distinct[first].key)));
+    feature.high.push_back(Keys::value(static_cast<Key>(distinct[last].key)));
+    ends[bin] = static_cast<Key>(distinct[last].key);
+    first = last + 1;
+  }
+  feature.column.n_values = static_cast<std::uint32_t>(last_of_bin.size());
+  feature.column.has_missing = has_missing;
+  // The last bin has no end: it also takes rows of weight zero beyond the largest value.
+  if (!last_of_bin.empty()) ends[last_of_bin.size() - 1] = std::numeric_limits<Key>::max();
+  const std::uint32_t last_bin = feature.column.n_codes() == 0 ? 0 : feature.column.n_codes() - 1;
+  const std::span<std::uint8_t> codes = allocate_codes<std::uint8_t>(feature, n_rows);
+  const Key* const end = ends.data();
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    Key key{};
+    const bool is_present = Keys::read(column, row, key);
+    const std::uint32_t code = is_present ? bin_of_key(end, key) : feature.column.missing_code();
+    codes[row] = static_cast<std::uint8_t>(std::min(code, last_bin));
+  }
+}
+
+template <typename Keys>
+void rank_feature(BinnedFeature& feature, const ColumnView& column, std::size_t n_rows,
+                  std::span<const std::uint64_t> weights) {
+  using Key = typename Keys::Key;
+  std::vector<KeyedRow<Key>> keys;
+  std::vector<KeyedRow<Key>> scratch;
+  keys.reserve(n_rows);
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    if (!weights.empty() && weights[row] == 0) continue;
+    Key key{};
+    if (Keys::read(column, row, key)) {
+      keys.push_back({key, static_cast<std::uint32_t>(row)});
+    } else {
+      feature.column.has_missing = true;
+    }
+  }
+  radix_sort(keys, scratch);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (i == 0 || keys[i].key != keys[i - 1].key) ++feature.column.n_values;
+  }
+  with_allocated_codes(feature, n_rows, feature.column.n_codes(), [&](auto codes) {
+    using Code = typename decltype(codes)::value_type;
+    // Missing rows, and rows of weight zero, which nobody will look at.
+    const std::uint32_t n_codes = feature.column.n_codes();
+    std::fill(codes.begin(), codes.end(), static_cast<Code>(n_codes == 0 ? 0 : n_codes - 1));
+    std::uint32_t rank = 0;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (i > 0 && keys[i].key != keys[i - 1].key) ++rank;
+      codes[keys[i].row] = static_cast<Code>(rank);
+    }
+  });
+}
+
+void copy_levels(BinnedFeature& feature, const ColumnView& column, std::size_t n_rows,
+                 std::span<const std::uint64_t> weights, std::uint32_t n_levels) {
+  if (n_levels >= kMaxLevels) throw std::invalid_argument("a category has more than 65,535 levels");
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    if (!weights.empty() && weights[row] == 0) continue;
+    if (read_level(column, row) < 0) feature.column.has_missing = true;
+  }
+  feature.column.n_values = n_levels;
+  const std::uint32_t n_codes = feature.column.n_codes();
+  with_allocated_codes(feature, n_rows, n_codes, [&](auto codes) {
+    using Code = typename decltype(codes)::value_type;
+    for (std::size_t row = 0; row < n_rows; ++row) {
+      const std::int32_t level = read_level(column, row);
+      const std::uint32_t code = level < 0 ? n_levels : static_cast<std::uint32_t>(level);
+      codes[row] = static_cast<Code>(std::min(code, n_codes == 0 ? 0 : n_codes - 1));
+    }
+  });
+}
+
+}  // namespace
+
+BinnedDataset::BinnedDataset(const TableView& table, std::span<const double> weights,
+                             std::span<const std::uint32_t> n_levels,
+                             const BinningOptions& options, Monitor& monitor)
+    : table_(table), features_(table.n_features()) {
+  if (table.n_rows >= std::numeric_limits<std::uint32_t>::max()) {
+    throw std::invalid_argument("a table can have at most 2**32 - 2 rows");
+  }
+  const std::vector<std::uint64_t> whole = whole_weights(weights);
+  const std::size_t n_rows = table.n_rows;
+  const auto read_column = [&]<typename Keys>(BinnedFeature& feature, const ColumnView& column) {
+    if (options.exact) {
+      rank_feature<Keys>(feature, column, n_rows, whole);
+    } else {
+      bin_feature<Keys>(feature, column, n_rows, whole, options.max_bins);
+    }
+  };
+  parallel_for(
+      table.n_features(), options.n_threads,
+      [&](std::size_t index) {
+        monitor.check();
+        BinnedFeature& feature = features_[index];
+        const ColumnView& column = table_.columns[index];
+        feature.kind = table_.kinds[index];
+        if (feature.kind == FeatureKind::kCategory) {
+          copy_levels(feature, column, n_rows, whole, n_levels[index]);
+        } else if (feature.kind == FeatureKind::kInteger) {
+          read_column.template operator()<IntegerKeys>(feature, column);
+        } else if (column.type == ValueType::kFloat32 && column.missing == nullptr) {
+          read_column.template operator()<FloatKeys>(feature, column);
+        } else {
+          read_column.template operator()<DoubleKeys>(feature, column);
+        }
+      },
+      &monitor);
+}
+
+Value BinnedDataset::value(std::size_t feature, std::size_t row) const {
+  if (features_[feature].kind == FeatureKind::kInteger) {
+    return {.integer = read_integer(table_.columns[feature], row).value};
+  }
+  return {.real = read_real(table_.columns[feature], row)};
+}
+
+Value BinnedDataset::low(std::size_t feature, std::size_t row) const {
+  const BinnedFeature& binned = features_[feature];
+  return binned.low.empty() ? value(feature, row) : binned.low[binned.column.at(row)];
+}
+
+Value BinnedDataset::high(std::size_t feature, std::size_t row) const {
+  const BinnedFeature& binned = features_[feature];
+  return binned.high.empty() ? value(feature, row) : binned.high[binned.column.at(row)];
+}
+
+}  // namespace committee

@@ -1,0 +1,97 @@
+// The table as the engine sees it: one small integer, a *code*, for each cell.
+//
+// Codes of a feature keep the order of its values: 0 ... n_values - 1, then the missing code
+// n_values. Real and integer features are binned (several neighbouring values share a code, at
+// most 255 bins chosen by weighted quantiles) or exact (each distinct value has its own code).
+// A category's code is its level number.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "column.hpp"
+#include "monitor.hpp"
+
+namespace committee {
+
+constexpr std::uint32_t kMaxBins = 255;
+
+// A view on the codes of one feature for a set of rows; bytes per code: 1, 2 or 4.
+struct CodeColumn {
+  const void* codes = nullptr;
+  std::uint8_t width = 1;
+  bool has_missing = false;
+  std::uint32_t n_values = 0;
+
+  std::uint32_t n_codes() const { return n_values + (has_missing ? 1U : 0U); }
+  std::uint32_t missing_code() const { return n_values; }
+  std::uint32_t at(std::size_t row) const {
+    if (width == 1) return static_cast<const std::uint8_t*>(codes)[row];
+    if (width == 2) return static_cast<const std::uint16_t*>(codes)[row];
+    return static_cast<const std::uint32_t*>(codes)[row];
+  }
+};
+
+// Calls visit(pointer to the codes as their integer type).
+template <typename Visit>
+decltype(auto) visit_codes(const CodeColumn& column, Visit&& visit) {
+  if (column.width == 1) return visit(static_cast<const std::uint8_t*>(column.codes));
+  if (column.width == 2) return visit(static_cast<const std::uint16_t*>(column.codes));
+  return visit(static_cast<const std::uint32_t*>(column.codes));
+}
+
+// Bytes per code that `n_codes` different codes need.
+inline std::uint8_t code_width(std::size_t n_codes) {
+  return n_codes <= 256 ? 1 : (n_codes <= 65536 ? 2 : 4);
+}
+
+// Eight bytes that hold a value of a real or an integer feature.
+union Value {
+  double real;
+  std::int64_t integer;
+};
+
+struct BinningOptions {
+  std::uint32_t max_bins = kMaxBins;
+  bool exact = false;
+  std::size_t n_threads = 1;
+};
+
+struct BinnedFeature {
+  FeatureKind kind = FeatureKind::kReal;
+  CodeColumn column;
+  std::unique_ptr<std::byte[]> storage;  // what column.codes points to
+  std::vector<Value> low;                // binned: smallest and largest value of each bin;
+  std::vector<Value> high;               // exact: empty, the table itself is asked
+};
+
+class BinnedDataset {
+ public:
+  // Bins the columns of `table`. `weights` (empty: all one) decide the quantiles; rows of weight
+  // zero are given a code but have no say. `n_levels` has one entry a feature, used for
+  // categories. An exact dataset reads values back from `table`, which has to stay alive.
+  BinnedDataset(const TableView& table, std::span<const double> weights,
+                std::span<const std::uint32_t> n_levels, const BinningOptions& options,
+                Monitor& monitor);
+  BinnedDataset(BinnedDataset&&) = default;
+  BinnedDataset(const BinnedDataset&) = delete;
+
+  std::size_t n_rows() const { return table_.n_rows; }
+  std::size_t n_features() const { return features_.size(); }
+  const BinnedFeature& feature(std::size_t index) const { return features_[index]; }
+
+  // The smallest and the largest value with the same code as `row`, whose value is not missing.
+  Value low(std::size_t feature, std::size_t row) const;
+  Value high(std::size_t feature, std::size_t row) const;
+
+ private:
+  Value value(std::size_t feature, std::size_t row) const;
+
+  TableView table_;
+  std::vector<BinnedFeature> features_;
+};
+
+}  // namespace committee

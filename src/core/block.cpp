@@ -1,0 +1,114 @@
+#include "block.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace committee {
+namespace {
+
+void make_row_statistics(const FitData& data, Block& block) {
+  block.statistics = make_statistics(data.target, data.entries, block.entries, data.layout,
+                                     data.centre_targets, data.count_rows);
+}
+
+void fill_rows(Block& block) {
+  block.rows.resize(block.n_rows());
+  std::iota(block.rows.begin(), block.rows.end(), 0U);
+}
+
+// Renumbers the codes of the given rows without gaps. `new_code` is scratch.
+template <typename Code>
+CodeColumn renumber(const CodeColumn& column, const Code* codes,
+                    std::span<const std::uint32_t> rows, std::vector<std::uint32_t>& new_code,
+                    std::vector<std::byte>& storage) {
+  new_code.assign(column.n_codes(), 0);
+  for (const std::uint32_t row : rows) new_code[codes[row]] = 1;
+  CodeColumn result;
+  result.has_missing = column.has_missing && new_code[column.missing_code()] != 0;
+  for (std::uint32_t code = 0; code < column.n_values; ++code) {
+    const std::uint32_t is_present = new_code[code];
+    new_code[code] = result.n_values;
+    result.n_values += is_present;
+  }
+  if (column.has_missing) new_code[column.missing_code()] = result.n_values;
+  if (result.n_codes() < 2) return result;
+
+  result.width = code_width(result.n_codes());
+  const std::size_t begin = (storage.size() + 3) / 4 * 4;
+  storage.resize(begin + rows.size() * result.width);
+  const auto write = [&](auto* out) {
+    using Out = std::remove_pointer_t<decltype(out)>;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      out[i] = static_cast<Out>(new_code[codes[rows[i]]]);
+    }
+  };
+  if (result.width == 1) {
+    write(reinterpret_cast<std::uint8_t*>(storage.data() + begin));
+  } else if (result.width == 2) {
+    write(reinterpret_cast<std::uint16_t*>(storage.data() + begin));
+  } else {
+    write(reinterpret_cast<std::uint32_t*>(storage.data() + begin));
+  }
+  // The storage may still move: the offset becomes a pointer when all columns are written.
+  result.codes = reinterpret_cast<const void*>(begin);
+  return result;
+}
+
+void copy_columns(Block& block, std::span<const CodeColumn> columns,
+                  std::span<const std::uint32_t> varying, std::span<const std::uint32_t> rows) {
+  block.columns.resize(columns.size());
+  std::vector<std::uint32_t> new_code;
+  for (const std::uint32_t feature : varying) {
+    const CodeColumn& column = columns[feature];
+    block.columns[feature] = visit_codes(column, [&](const auto* codes) {
+      return renumber(column, codes, rows, new_code, block.storage);
+    });
+    if (block.columns[feature].n_codes() >= 2) block.varying.push_back(feature);
+  }
+  block.storage.shrink_to_fit();
+  for (const std::uint32_t feature : block.varying) {
+    CodeColumn& column = block.columns[feature];
+    column.codes = block.storage.data() + reinterpret_cast<std::uintptr_t>(column.codes);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Block> make_root_block(const FitData& data) {
+  auto block = std::make_shared<Block>();
+  block->entries.resize(data.entries.size());
+  std::iota(block->entries.begin(), block->entries.end(), 0U);
+  std::vector<CodeColumn> columns;
+  std::vector<std::uint32_t> varying;
+  for (std::size_t feature = 0; feature < data.dataset->n_features(); ++feature) {
+    columns.push_back(data.dataset->feature(feature).column);
+    if (columns.back().n_codes() >= 2) varying.push_back(static_cast<std::uint32_t>(feature));
+  }
+  const bool has_all_rows = data.entries.size() == data.dataset->n_rows();
+  if (has_all_rows) {
+    block->columns = std::move(columns);
+    block->varying = std::move(varying);
+  } else {
+    copy_columns(*block, columns, varying, data.entries.rows);
+  }
+  make_row_statistics(data, *block);
+  fill_rows(*block);
+  return block;
+}
+
+std::shared_ptr<Block> make_block(const FitData& data, const Block& parent,
+                                  std::span<const std::uint32_t> parent_rows) {
+  auto block = std::make_shared<Block>();
+  block->entries.reserve(parent_rows.size());
+  for (const std::uint32_t row : parent_rows) block->entries.push_back(parent.entries[row]);
+  block->storage.reserve(parent_rows.size() * parent.varying.size());
+  copy_columns(*block, parent.columns, parent.varying, parent_rows);
+  if (!take_statistics(parent.statistics, parent_rows, block->statistics)) {
+    make_row_statistics(data, *block);
+  }
+  fill_rows(*block);
+  return block;
+}
+
+}  // namespace committee

@@ -1,0 +1,61 @@
+// A dense copy of the part of the table that one subtree needs.
+//
+// The rows of a deep node are scattered over the table: reading them costs a cache miss each, and
+// most codes of a feature no longer occur. A block holds the codes of just these rows side by
+// side, numbered anew without gaps, and their statistics on a grid of their own. The root's block
+// is the dataset itself; a node gets a block of its own when it has shrunk enough.
+//
+//   table rows   0 1 2 3 4 5 6 7      codes of a feature   9 0 7 7 3 9 0 3
+//   node         . 1 . . 4 . 6 7      block, codes                0     1   0 1
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "binned_dataset.hpp"
+#include "statistic.hpp"
+#include "target.hpp"
+
+namespace committee {
+
+// What all nodes of a fit share.
+struct FitData {
+  const BinnedDataset* dataset = nullptr;
+  Target target;
+  Entries entries;
+  StatisticLayout layout = StatisticLayout::kTargetSums;
+  bool centre_targets = true;
+  bool count_rows = false;  // rows are counted apart from their weights
+};
+
+struct Block {
+  std::vector<std::uint32_t> entries;    // entry of each block row
+  std::vector<CodeColumn> columns;       // one a feature
+  std::vector<std::uint32_t> varying;    // features with at least two codes, ascending
+  std::vector<std::byte> storage;        // what the columns point to; empty in the root's block
+  RowStatistics statistics;
+  std::vector<std::uint32_t> rows;       // the block's rows, each open node a contiguous part
+
+  std::size_t n_rows() const { return entries.size(); }
+};
+
+// The block of all entries of the fit. Its columns are indexed by table row where every row has
+// an entry, else it is a copy.
+std::shared_ptr<Block> make_root_block(const FitData& data);
+
+// The block of some rows of another block.
+std::shared_ptr<Block> make_block(const FitData& data, const Block& parent,
+                                  std::span<const std::uint32_t> parent_rows);
+
+// Whether a node of `n_rows` rows deserves a block of its own inside a block of `n_block_rows`.
+inline bool deserves_block(std::size_t n_rows, std::size_t n_block_rows) {
+  constexpr std::size_t kShrinkage = 4;
+  constexpr std::size_t kTiny = 64;  // codes of so few rows fit one 64-bit mask
+  return n_rows * kShrinkage <= n_block_rows ? n_block_rows > kTiny
+                                             : n_rows <= kTiny && n_block_rows > kTiny;
+}
+
+}  // namespace committee

@@ -1,0 +1,229 @@
+// How good a set of rows is, as a *score* of its statistic.
+//
+// Scores add up: splitting a node gains score(left) + score(right) - score(node), which is the
+// weighted decrease of impurity in units of `unit()`. `value` is what a leaf of these rows
+// predicts, for monotone constraints.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "statistic.hpp"
+
+namespace committee {
+
+enum class Criterion : std::uint8_t {
+  kGini = 0,
+  kEntropy = 1,
+  kError = 2,
+  kSquaredError = 3,
+  kAbsoluteError = 4,
+  kPoisson = 5,
+};
+
+inline double x_log2_x(double x) { return x > 0.0 ? x * std::log2(x) : 0.0; }
+
+// One output with two classes, weights that count repetitions.
+template <Criterion kCriterion>
+class BinaryScore {
+ public:
+  using Adder = BinaryAdder;
+  using Cell = Adder::Cell;
+
+  BinaryScore(const RowStatistics&, const Cell*) {}
+
+  static double score(const Cell* cell) {
+    const auto total = static_cast<double>(static_cast<std::uint32_t>(*cell));
+    const auto ones = static_cast<double>(static_cast<std::uint32_t>(*cell >> 32));
+    const double zeros = total - ones;
+    if constexpr (kCriterion == Criterion::kGini) {
+      return (ones * ones + zeros * zeros) / total;
+    } else if constexpr (kCriterion == Criterion::kEntropy) {
+      return x_log2_x(ones) + x_log2_x(zeros) - x_log2_x(total);
+    } else {
+      return std::max(ones, zeros);
+    }
+  }
+  static double value(const Cell* cell) {
+    return static_cast<double>(*cell >> 32) / static_cast<double>(*cell & 0xFFFFFFFFULL);
+  }
+  static double unit() { return 1.0; }
+  static bool is_pure(const RowStatistics&, std::span<const std::uint32_t>, const Cell* total) {
+    const std::uint64_t ones = *total >> 32;
+    return ones == 0 || ones == (*total & 0xFFFFFFFFULL);
+  }
+  // Statistics to order the levels of a category by: the share of class 1 is enough.
+  static std::size_t n_orders() { return 1; }
+  static double order(const Cell* cell, std::size_t) { return value(cell); }
+};
+
+// Any number of classes and outputs; the scores of the outputs add up.
+template <Criterion kCriterion>
+class ClassScore {
+ public:
+  using Adder = ClassAdder;
+  using Cell = Adder::Cell;
+
+  ClassScore(const RowStatistics& rows, const Cell*)
+      : first_class_(rows.first_class),
+        unit_(std::ldexp(1.0, -rows.weight_exponent) / static_cast<double>(rows.n_outputs)) {}
+
+  double score(const Cell* cell) const {
+    double sum = 0.0;
+    for (std::size_t output = 0; output + 1 < first_class_.size(); ++output) {
+      sum += score_of_output(cell + first_class_[output],
+                             first_class_[output + 1] - first_class_[output]);
+    }
+    return sum;
+  }
+  double value(const Cell* cell) const {
+    return static_cast<double>(cell[1]) / static_cast<double>(cell[0] + cell[1]);
+  }
+  double unit() const { return unit_; }
+  bool is_pure(const RowStatistics&, std::span<const std::uint32_t>, const Cell* total) const {
+    std::size_t n_present = 0;
+    for (std::size_t i = 0; i < first_class_.back(); ++i) n_present += total[i] != 0 ? 1 : 0;
+    return n_present + 1 == first_class_.size();
+  }
+  // Levels are ordered by the share of one class after the other; with two classes of one
+  // output one order is enough.
+  std::size_t n_orders() const { return first_class_.back() == 2 ? 1 : first_class_.back(); }
+  double order(const Cell* cell, std::size_t index) const {
+    double total = 0.0;
+    for (std::size_t i = 0; i < first_class_[1]; ++i) total += static_cast<double>(cell[i]);
+    return static_cast<double>(cell[n_orders() == 1 ? 1 : index]) / total;
+  }
+
+ private:
+  static double score_of_output(const Cell* counts, std::size_t n_classes) {
+    std::int64_t total = 0;
+    double sum = 0.0;
+    double largest = 0.0;
+    for (std::size_t i = 0; i < n_classes; ++i) {
+      total += counts[i];
+      const auto count = static_cast<double>(counts[i]);
+      if constexpr (kCriterion == Criterion::kGini) {
+        sum += count * count;
+      } else if constexpr (kCriterion == Criterion::kEntropy) {
+        sum += x_log2_x(count);
+      } else {
+        largest = std::max(largest, count);
+      }
+    }
+    if constexpr (kCriterion == Criterion::kGini) {
+      return sum / static_cast<double>(total);
+    } else if constexpr (kCriterion == Criterion::kEntropy) {
+      return sum - x_log2_x(static_cast<double>(total));
+    } else {
+      return largest;
+    }
+  }
+
+  std::vector<std::uint32_t> first_class_;
+  double unit_;
+};
+
+// Squared error: with sums taken around the mean of the node, score(node) is zero and the
+// difference of large numbers that would cancel never arises.
+class SquaredScore {
+ public:
+  using Adder = SumAdder;
+  using Cell = Adder::Cell;
+
+  SquaredScore(const RowStatistics& rows, const Cell* total)
+      : centres_(rows.centres), sum_exponents_(rows.sum_exponents),
+        weight_exponent_(rows.weight_exponent) {
+    const int finest = *std::min_element(sum_exponents_.begin(), sum_exponents_.end());
+    for (std::size_t output = 0; output < centres_.size(); ++output) {
+      means_.push_back(static_cast<double>(total[1 + output]) / static_cast<double>(total[0]));
+      factors_.push_back(std::ldexp(1.0, 2 * (finest - sum_exponents_[output])));
+    }
+    unit_ = std::ldexp(1.0, weight_exponent_ - 2 * finest) / static_cast<double>(centres_.size());
+  }
+
+  double score(const Cell* cell) const {
+    const auto weight = static_cast<double>(cell[0]);
+    double sum = 0.0;
+    for (std::size_t output = 0; output < means_.size(); ++output) {
+      const double deviation = static_cast<double>(cell[1 + output]) - weight * means_[output];
+      sum += factors_[output] * (deviation * deviation);
+    }
+    return sum / weight;
+  }
+  double value(const Cell* cell) const {
+    return centres_[0] + std::ldexp(static_cast<double>(cell[1]) / static_cast<double>(cell[0]),
+                                    weight_exponent_ - sum_exponents_[0]);
+  }
+  double unit() const { return unit_; }
+  bool is_pure(const RowStatistics& rows, std::span<const std::uint32_t> which,
+               const Cell*) const {
+    const std::size_t n_outputs = means_.size();
+    for (const std::uint32_t row : which) {
+      for (std::size_t output = 0; output < n_outputs; ++output) {
+        if (rows.targets[row * n_outputs + output] !=
+            rows.targets[which[0] * n_outputs + output]) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+  std::size_t n_orders() const { return means_.size(); }
+  static double order(const Cell* cell, std::size_t index) {
+    return static_cast<double>(cell[1 + index]) / static_cast<double>(cell[0]);
+  }
+
+ private:
+  std::vector<double> centres_;
+  std::vector<int> sum_exponents_;
+  int weight_exponent_;
+  std::vector<double> means_;
+  std::vector<double> factors_;
+  double unit_ = 1.0;
+};
+
+// Half Poisson deviance. A side without any count has no finite deviance and is not allowed.
+class PoissonScore {
+ public:
+  using Adder = SumAdder;
+  using Cell = Adder::Cell;
+
+  PoissonScore(const RowStatistics& rows, const Cell* total) : squared_(rows, total) {
+    const int finest = *std::min_element(rows.sum_exponents.begin(), rows.sum_exponents.end());
+    for (const int exponent : rows.sum_exponents) {
+      factors_.push_back(std::ldexp(1.0, finest - exponent));
+    }
+    unit_ = std::ldexp(1.0, -finest) / static_cast<double>(factors_.size());
+  }
+
+  double score(const Cell* cell) const {
+    double sum = 0.0;
+    for (std::size_t output = 0; output < factors_.size(); ++output) {
+      if (cell[1 + output] <= 0) return -std::numeric_limits<double>::infinity();
+      const auto events = static_cast<double>(cell[1 + output]);
+      sum += factors_[output] * events * std::log(events / static_cast<double>(cell[0]));
+    }
+    return sum;
+  }
+  double value(const Cell* cell) const { return squared_.value(cell); }
+  double unit() const { return unit_; }
+  bool is_pure(const RowStatistics& rows, std::span<const std::uint32_t> which,
+               const Cell* total) const {
+    return squared_.is_pure(rows, which, total);
+  }
+  std::size_t n_orders() const { return factors_.size(); }
+  static double order(const Cell* cell, std::size_t index) {
+    return SquaredScore::order(cell, index);
+  }
+
+ private:
+  SquaredScore squared_;
+  std::vector<double> factors_;
+  double unit_ = 1.0;
+};
+
+}  // namespace committee

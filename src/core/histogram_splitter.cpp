@@ -1,0 +1,460 @@
+// Split search on statistics by code.
+//
+// For each feature the rows of the node are added up by code; one scan over the codes then sees
+// every threshold. Missing values have a cell of their own and are tried on both sides. The
+// levels of a category are first put in the order of their target statistic, in which the best
+// subset is a contiguous part (exactly so for two classes and for one regression target; with
+// more classes one order for each class is tried and the best subset kept).
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+#include "criterion.hpp"
+#include "random.hpp"
+#include "splitter.hpp"
+
+namespace committee {
+namespace {
+
+// Codes fit a 64-bit mask: a node of few rows jumps from one present code to the next.
+constexpr std::uint32_t kMaskCodes = 64;
+
+// Working memory of one thread. Cells and counts are all zero between two features.
+template <typename Cell>
+struct Scratch {
+  std::vector<Cell> cells;
+  std::vector<std::int64_t> counts;
+  std::vector<std::uint32_t> example;  // a row of each code, for random thresholds
+  std::vector<std::uint32_t> present;
+  std::vector<Cell> left;
+  std::vector<Cell> right;
+  std::vector<std::pair<double, std::uint32_t>> ordered;
+};
+
+template <typename Score>
+class HistogramSplitter final : public Splitter {
+  using Adder = typename Score::Adder;
+  using Cell = typename Adder::Cell;
+
+ public:
+  HistogramSplitter(const FitData& data, const GrowOptions& options)
+      : data_(data), options_(options) {}
+
+  Split find(const NodeView& node, std::size_t n_threads, Monitor& monitor) override {
+    const RowStatistics& statistics = node.block->statistics;
+    const Adder adder(statistics);
+    total_.assign(adder.cell_size(), 0);
+    for (const std::uint32_t row : node.rows) adder.add(total_.data(), row);
+    const Score score(statistics, total_.data());
+    if (score.is_pure(statistics, node.rows, total_.data())) return {};
+
+    const Search search(*this, node, adder, score);
+    Split best = search_features(node, options_, n_threads, monitor,
+                                 [&](std::uint32_t feature, Split& split) {
+                                   auto scratch = borrow_scratch();
+                                   search.try_feature(feature, *scratch, split);
+                                   return_scratch(std::move(scratch));
+                                 });
+    if (best.exists()) {
+      best.decrease = (best.score - score.score(total_.data())) * score.unit();
+    }
+    return best;
+  }
+
+ private:
+  // One node; its methods look at one feature at a time and may run side by side.
+  class Search {
+   public:
+    Search(const HistogramSplitter& splitter, const NodeView& node, const Adder& adder,
+           const Score& score)
+        : data_(splitter.data_),
+          options_(splitter.options_),
+          node_(node),
+          statistics_(node.block->statistics),
+          adder_(adder),
+          score_(score),
+          total_(splitter.total_.data()),
+          total_weight_(adder.weight(total_)),
+          counts_rows_(!statistics_.repetitions.empty()) {
+      min_weight_ = std::ldexp(options_.min_weight_leaf, statistics_.weight_exponent);
+      if (counts_rows_) {
+        for (const std::uint32_t row : node.rows) total_rows_ += statistics_.repetitions[row];
+      } else if (data_.entries.weights_are_repetitions) {
+        min_weight_ = std::max(min_weight_, static_cast<double>(options_.min_rows_leaf));
+      }
+    }
+
+    void try_feature(std::uint32_t feature, Scratch<Cell>& scratch, Split& best) const {
+      const CodeColumn& column = node_.block->columns[feature];
+      const std::size_t n_cells = std::size_t{column.n_codes()} * adder_.cell_size();
+      if (scratch.cells.size() < n_cells) scratch.cells.resize(n_cells);
+      if (counts_rows_ && scratch.counts.size() < column.n_codes()) {
+        scratch.counts.resize(column.n_codes());
+      }
+      scratch.left.assign(adder_.cell_size(), 0);
+      scratch.right.assign(adder_.cell_size(), 0);
+      const std::uint64_t mask =
+          visit_codes(column, [&](const auto* codes) { return add_up(codes, column, scratch); });
+      if (data_.dataset->feature(feature).kind == FeatureKind::kCategory) {
+        list_present(column, mask, scratch);
+        if (options_.fan_out_categories) {
+          try_fan_out(feature, column, scratch, best);
+        } else if (options_.random_thresholds) {
+          try_random_subset(feature, column, scratch, best);
+        } else {
+          try_subsets(feature, column, scratch, best);
+        }
+      } else if (options_.random_thresholds) {
+        list_present(column, mask, scratch);
+        try_random_threshold(feature, column, scratch, best);
+      } else {
+        try_thresholds(feature, column, mask, scratch, best);
+        return;  // cleans up as it goes
+      }
+      for (const std::uint32_t code : scratch.present) clear(code, scratch);
+    }
+
+   private:
+    // Adds the rows up by code; returns the set of present codes where a mask can hold it.
+    template <typename Code>
+    std::uint64_t add_up(const Code* codes, const CodeColumn& column,
+                         Scratch<Cell>& scratch) const {
+      Cell* const cells = scratch.cells.data();
+      const std::size_t size = adder_.cell_size();
+      std::uint64_t mask = 0;
+      if (column.n_codes() <= kMaskCodes) {
+        for (const std::uint32_t row : node_.rows) {
+          mask |= std::uint64_t{1} << codes[row];
+          adder_.add(cells + codes[row] * size, row);
+        }
+      } else {
+        for (const std::uint32_t row : node_.rows) adder_.add(cells + codes[row] * size, row);
+      }
+      if (counts_rows_) {
+        for (const std::uint32_t row : node_.rows) {
+          scratch.counts[codes[row]] += statistics_.repetitions[row];
+        }
+      }
+      if (options_.random_thresholds) {
+        scratch.example.resize(std::max<std::size_t>(scratch.example.size(), column.n_codes()));
+        for (const std::uint32_t row : node_.rows) scratch.example[codes[row]] = row;
+      }
+      return mask;
+    }
+
+    Cell* cell(std::uint32_t code, Scratch<Cell>& scratch) const {
+      return scratch.cells.data() + code * adder_.cell_size();
+    }
+
+    void clear(std::uint32_t code, Scratch<Cell>& scratch) const {
+      std::fill_n(cell(code, scratch), adder_.cell_size(), Cell{0});
+      if (counts_rows_) scratch.counts[code] = 0;
+    }
+
+    // Calls visit(code) for the codes below `end` that occur, ascending.
+    template <typename Visit>
+    void for_each_present(const CodeColumn& column, std::uint64_t mask, std::uint32_t end,
+                          Scratch<Cell>& scratch, Visit&& visit) const {
+      if (column.n_codes() <= kMaskCodes) {
+        if (end < kMaskCodes) mask &= (std::uint64_t{1} << end) - 1;
+        for (; mask != 0; mask &= mask - 1) {
+          visit(static_cast<std::uint32_t>(std::countr_zero(mask)));
+        }
+      } else {
+        for (std::uint32_t code = 0; code < end; ++code) {
+          if (!adder_.is_empty(cell(code, scratch))) visit(code);
+        }
+      }
+    }
+
+    void list_present(const CodeColumn& column, std::uint64_t mask,
+                      Scratch<Cell>& scratch) const {
+      scratch.present.clear();
+      for_each_present(column, mask, column.n_codes(), scratch,
+                       [&](std::uint32_t code) { scratch.present.push_back(code); });
+    }
+
+    // The score of the split (left, rest), or no score when it breaks a limit.
+    double evaluate(std::uint32_t feature, const Cell* left, std::int64_t left_rows,
+                    Scratch<Cell>& scratch) const {
+      constexpr double kRefused = -std::numeric_limits<double>::infinity();
+      const std::int64_t left_weight = adder_.weight(left);
+      if (static_cast<double>(left_weight) < min_weight_ ||
+          static_cast<double>(total_weight_ - left_weight) < min_weight_) {
+        return kRefused;
+      }
+      if (counts_rows_ && (left_rows < options_.min_rows_leaf ||
+                           total_rows_ - left_rows < options_.min_rows_leaf)) {
+        return kRefused;
+      }
+      Cell* const right = scratch.right.data();
+      for (std::size_t i = 0; i < adder_.cell_size(); ++i) right[i] = total_[i] - left[i];
+      const int direction = options_.monotonic_of(feature);
+      if (direction != 0) {
+        const double left_value = score_.value(left);
+        const double right_value = score_.value(right);
+        if (!node_.bounds.contains(left_value) || !node_.bounds.contains(right_value) ||
+            (left_value - right_value) * direction > 0) {
+          return kRefused;
+        }
+      }
+      return score_.score(left) + score_.score(right);
+    }
+
+    // Notes the split whose left side and score are given. The larger child takes what the node
+    // has never seen.
+    void keep(std::uint32_t feature, double score, const Cell* left, Scratch<Cell>& scratch,
+              Split& best) const {
+      best.score = score;
+      best.feature = feature;
+      best.n_children = 2;
+      best.has_threshold = false;
+      best.child_of_code.clear();
+      const std::int64_t left_weight = adder_.weight(left);
+      best.default_child = left_weight >= total_weight_ - left_weight ? 0 : 1;
+      if (!options_.monotonic.empty()) {
+        Cell* const right = scratch.right.data();
+        for (std::size_t i = 0; i < adder_.cell_size(); ++i) right[i] = total_[i] - left[i];
+        best.left_value = node_.bounds.clip(score_.value(left));
+        best.right_value = node_.bounds.clip(score_.value(right));
+      }
+    }
+
+    void try_threshold(std::uint32_t feature, const Cell* left, std::int64_t left_rows,
+                       std::uint32_t last_left, std::uint32_t first_right, int missing_child,
+                       Scratch<Cell>& scratch, Split& best) const {
+      const double score = evaluate(feature, left, left_rows, scratch);
+      if (!(score > best.score)) return;
+      keep(feature, score, left, scratch, best);
+      best.kind = data_.dataset->feature(feature).kind == FeatureKind::kInteger
+                      ? SplitKind::kInteger
+                      : SplitKind::kReal;
+      best.last_left = last_left;
+      best.first_right = first_right;
+      if (missing_child >= 0) best.default_child = static_cast<std::uint32_t>(missing_child);
+    }
+
+    // Missing values on the right, then on the left. `first_right` is kNoCode when nothing but
+    // missing values is left for the right side.
+    void try_both_sides(std::uint32_t feature, const CodeColumn& column, bool has_missing,
+                        std::int64_t left_rows, std::uint32_t last_left,
+                        std::uint32_t first_right, Scratch<Cell>& scratch, Split& best) const {
+      try_threshold(feature, scratch.left.data(), left_rows, last_left, first_right,
+                    has_missing ? 1 : -1, scratch, best);
+      if (!has_missing || first_right == kNoCode) return;
+      const std::uint32_t missing = column.missing_code();
+      std::vector<Cell>& left = scratch.left;
+      for (std::size_t i = 0; i < left.size(); ++i) left[i] += cell(missing, scratch)[i];
+      try_threshold(feature, left.data(),
+                    left_rows + (counts_rows_ ? scratch.counts[missing] : 0), last_left,
+                    first_right, 0, scratch, best);
+      for (std::size_t i = 0; i < left.size(); ++i) left[i] -= cell(missing, scratch)[i];
+    }
+
+    void try_thresholds(std::uint32_t feature, const CodeColumn& column, std::uint64_t mask,
+                        Scratch<Cell>& scratch, Split& best) const {
+      const std::uint32_t missing = column.missing_code();
+      const bool has_missing = column.has_missing && !adder_.is_empty(cell(missing, scratch));
+      std::uint32_t previous = kNoCode;
+      std::int64_t left_rows = 0;
+      for_each_present(column, mask, column.n_values, scratch, [&](std::uint32_t code) {
+        if (previous != kNoCode) {
+          try_both_sides(feature, column, has_missing, left_rows, previous, code, scratch, best);
+        }
+        Cell* const here = cell(code, scratch);
+        for (std::size_t i = 0; i < adder_.cell_size(); ++i) scratch.left[i] += here[i];
+        if (counts_rows_) left_rows += scratch.counts[code];
+        clear(code, scratch);
+        previous = code;
+      });
+      if (!has_missing) return;
+      if (previous != kNoCode) {
+        try_both_sides(feature, column, true, left_rows, previous, kNoCode, scratch, best);
+      }
+      clear(missing, scratch);
+    }
+
+    void try_random_threshold(std::uint32_t feature, const CodeColumn& column,
+                              Scratch<Cell>& scratch, Split& best) const {
+      std::span<const std::uint32_t> present = scratch.present;
+      const bool has_missing = !present.empty() && column.has_missing &&
+                               present.back() == column.missing_code();
+      if (has_missing) present = present.first(present.size() - 1);
+      if (present.empty() || (present.size() == 1 && !has_missing)) return;
+      Split drawn;
+      drawn.last_left = present.back();
+      if (present.size() > 1) {
+        draw_threshold(data_, node_, feature, present, scratch.example, drawn);
+      }
+      std::int64_t left_rows = 0;
+      for (const std::uint32_t code : present) {
+        if (code > drawn.last_left) break;
+        for (std::size_t i = 0; i < adder_.cell_size(); ++i) {
+          scratch.left[i] += cell(code, scratch)[i];
+        }
+        if (counts_rows_) left_rows += scratch.counts[code];
+      }
+      const double score_before = best.score;
+      try_both_sides(feature, column, has_missing, left_rows, drawn.last_left, drawn.first_right,
+                     scratch, best);
+      if (best.score > score_before) {
+        best.has_threshold = drawn.has_threshold;
+        best.threshold = drawn.threshold;
+      }
+    }
+
+    // Tries every prefix of the codes in `scratch.ordered` as the left side.
+    void try_prefixes(std::uint32_t feature, const CodeColumn& column, std::size_t first,
+                      std::size_t last, Scratch<Cell>& scratch, Split& best) const {
+      std::fill(scratch.left.begin(), scratch.left.end(), Cell{0});
+      std::int64_t left_rows = 0;
+      const auto& ordered = scratch.ordered;
+      for (std::size_t n = 0; n + 1 < ordered.size() && n <= last; ++n) {
+        const std::uint32_t code = ordered[n].second;
+        for (std::size_t i = 0; i < adder_.cell_size(); ++i) {
+          scratch.left[i] += cell(code, scratch)[i];
+        }
+        if (counts_rows_) left_rows += scratch.counts[code];
+        if (n < first) continue;
+        const double score = evaluate(feature, scratch.left.data(), left_rows, scratch);
+        if (!(score > best.score)) continue;
+        keep(feature, score, scratch.left.data(), scratch, best);
+        best.kind = SplitKind::kSubset;
+        best.child_of_code.assign(column.n_codes(), kNoChild);
+        for (std::size_t i = 0; i < ordered.size(); ++i) {
+          best.child_of_code[ordered[i].second] = i <= n ? 0 : 1;
+        }
+        settle_missing(column, best);
+      }
+    }
+
+    // A missing value seen in training goes where its code went, and unseen levels with it.
+    static void settle_missing(const CodeColumn& column, Split& best) {
+      if (!column.has_missing) return;
+      const std::uint32_t child = best.child_of_code[column.missing_code()];
+      if (child != kNoChild) best.default_child = child;
+    }
+
+    void try_subsets(std::uint32_t feature, const CodeColumn& column, Scratch<Cell>& scratch,
+                     Split& best) const {
+      if (scratch.present.size() < 2) return;
+      for (std::size_t order = 0; order < score_.n_orders(); ++order) {
+        scratch.ordered.clear();
+        for (const std::uint32_t code : scratch.present) {
+          scratch.ordered.emplace_back(score_.order(cell(code, scratch), order), code);
+        }
+        std::sort(scratch.ordered.begin(), scratch.ordered.end());
+        try_prefixes(feature, column, 0, scratch.ordered.size(), scratch, best);
+      }
+    }
+
+    void try_random_subset(std::uint32_t feature, const CodeColumn& column,
+                           Scratch<Cell>& scratch, Split& best) const {
+      const auto n_present = static_cast<std::uint32_t>(scratch.present.size());
+      if (n_present < 2) return;
+      Random random(derive_key(node_.key, std::uint64_t{feature} + 1));
+      scratch.ordered.clear();
+      for (const std::uint32_t code : scratch.present) {
+        scratch.ordered.emplace_back(random.uniform(), code);
+      }
+      std::sort(scratch.ordered.begin(), scratch.ordered.end());
+      const std::uint32_t cut = random.below(n_present - 1);
+      try_prefixes(feature, column, cut, cut, scratch, best);
+    }
+
+    void try_fan_out(std::uint32_t feature, const CodeColumn& column, Scratch<Cell>& scratch,
+                     Split& best) const {
+      if (scratch.present.size() < 2) return;
+      double score = 0.0;
+      std::int64_t largest = -1;
+      std::uint32_t default_child = 0;
+      for (std::uint32_t child = 0; child < scratch.present.size(); ++child) {
+        const std::uint32_t code = scratch.present[child];
+        const std::int64_t weight = adder_.weight(cell(code, scratch));
+        if (static_cast<double>(weight) < min_weight_ ||
+            (counts_rows_ && scratch.counts[code] < options_.min_rows_leaf)) {
+          return;
+        }
+        score += score_.score(cell(code, scratch));
+        if (weight > largest) {
+          largest = weight;
+          default_child = child;
+        }
+      }
+      if (!(score > best.score)) return;
+      keep(feature, score, cell(scratch.present[0], scratch), scratch, best);
+      best.kind = SplitKind::kFanOut;
+      best.n_children = static_cast<std::uint32_t>(scratch.present.size());
+      best.default_child = default_child;
+      best.child_of_code.assign(column.n_codes(), kNoChild);
+      for (std::uint32_t child = 0; child < best.n_children; ++child) {
+        best.child_of_code[scratch.present[child]] = child;
+      }
+      settle_missing(column, best);
+    }
+
+    const FitData& data_;
+    const GrowOptions& options_;
+    const NodeView& node_;
+    const RowStatistics& statistics_;
+    const Adder& adder_;
+    const Score& score_;
+    const Cell* total_;
+    std::int64_t total_weight_;
+    bool counts_rows_;
+    double min_weight_ = 0.0;
+    std::int64_t total_rows_ = 0;
+  };
+
+  std::unique_ptr<Scratch<Cell>> borrow_scratch() {
+    const std::lock_guard lock(mutex_);
+    if (spare_.empty()) return std::make_unique<Scratch<Cell>>();
+    auto scratch = std::move(spare_.back());
+    spare_.pop_back();
+    return scratch;
+  }
+
+  void return_scratch(std::unique_ptr<Scratch<Cell>> scratch) {
+    const std::lock_guard lock(mutex_);
+    spare_.push_back(std::move(scratch));
+  }
+
+  const FitData& data_;
+  const GrowOptions& options_;
+  std::vector<Cell> total_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Scratch<Cell>>> spare_;
+};
+
+template <template <Criterion> typename Score>
+std::unique_ptr<Splitter> make_class_splitter(const FitData& data, const GrowOptions& options) {
+  switch (options.criterion) {
+    case Criterion::kEntropy:
+      return std::make_unique<HistogramSplitter<Score<Criterion::kEntropy>>>(data, options);
+    case Criterion::kError:
+      return std::make_unique<HistogramSplitter<Score<Criterion::kError>>>(data, options);
+    default:
+      return std::make_unique<HistogramSplitter<Score<Criterion::kGini>>>(data, options);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Splitter> make_histogram_splitter(const FitData& data,
+                                                  const GrowOptions& options) {
+  if (data.layout == StatisticLayout::kBinaryCounts) {
+    return make_class_splitter<BinaryScore>(data, options);
+  }
+  if (data.layout == StatisticLayout::kClassCounts) {
+    return make_class_splitter<ClassScore>(data, options);
+  }
+  if (options.criterion == Criterion::kPoisson) {
+    return std::make_unique<HistogramSplitter<PoissonScore>>(data, options);
+  }
+  return std::make_unique<HistogramSplitter<SquaredScore>>(data, options);
+}
+
+}  // namespace committee

@@ -1,0 +1,46 @@
+// A split of a node, and the limits it has to keep.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "binned_dataset.hpp"
+#include "tree.hpp"
+
+namespace committee {
+
+constexpr std::uint32_t kNoCode = 0xFFFFFFFFU;
+
+// The range a node's prediction must stay in because of monotone constraints above it.
+struct Bounds {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+
+  double clip(double value) const { return value < low ? low : (value > high ? high : value); }
+  bool contains(double value) const { return low <= value && value <= high; }
+};
+
+struct Split {
+  double score = -std::numeric_limits<double>::infinity();  // of the children together
+  double decrease = 0.0;     // of weighted impurity, in the units of the weights
+  std::uint32_t feature = 0;
+  SplitKind kind = SplitKind::kReal;
+  std::uint32_t default_child = 0;  // where missing values and unseen levels go
+  // Threshold splits, in codes of the node's block: last_left and first_right occur in the node,
+  // nothing between them does. first_right is kNoCode when only missing values go right.
+  std::uint32_t last_left = 0;
+  std::uint32_t first_right = kNoCode;
+  bool has_threshold = false;  // drawn at random; otherwise it is put in the middle of the gap
+  Value threshold{.real = 0.0};
+  // Category splits: the child of each code of the block; kNoChild when it does not occur.
+  std::vector<std::uint32_t> child_of_code;
+  std::uint32_t n_children = 2;
+  double left_value = 0.0;  // predictions of the children, for monotone constraints
+  double right_value = 0.0;
+
+  bool exists() const { return score > -std::numeric_limits<double>::infinity(); }
+};
+
+}  // namespace committee

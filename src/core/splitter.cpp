@@ -1,0 +1,125 @@
+#include "splitter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "random.hpp"
+#include "thread_pool.hpp"
+
+namespace committee {
+namespace {
+
+// Below this many row-feature visits a second thread costs more than it brings.
+constexpr std::size_t kParallelVisits = std::size_t{1} << 16;
+
+// Tries features one by one, or side by side with the results compared in order.
+Split try_all(std::span<const std::uint32_t> features, const NodeView& node,
+              std::size_t n_threads, Monitor& monitor, const TryFeature& try_feature) {
+  Split best;
+  if (n_threads < 2 || features.size() < 2 ||
+      node.rows.size() * features.size() < kParallelVisits) {
+    for (const std::uint32_t feature : features) {
+      if (node.rows.size() >= kParallelVisits) monitor.check();
+      try_feature(feature, best);
+    }
+    return best;
+  }
+  std::vector<Split> splits(features.size());
+  parallel_for(
+      features.size(), n_threads,
+      [&](std::size_t i) {
+        monitor.check();
+        try_feature(features[i], splits[i]);
+      },
+      &monitor);
+  for (Split& split : splits) {
+    if (split.score > best.score) best = std::move(split);
+  }
+  return best;
+}
+
+double draw_between(double low, double high, Random& random) {
+  return low + (high - low) * random.uniform();
+}
+
+std::int64_t draw_between(std::int64_t low, std::int64_t high, Random& random) {
+  const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+  const auto step = static_cast<std::uint64_t>(random.uniform() * static_cast<double>(range));
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + std::min(step, range - 1));
+}
+
+template <typename Number, typename Low, typename High>
+Number draw_cut(std::span<const std::uint32_t> present, Low low, High high, Random& random,
+                std::size_t& last_left) {
+  const Number smallest = high(present.front());
+  const Number largest = low(present.back());
+  Number threshold{};
+  if (std::isfinite(static_cast<double>(largest) - static_cast<double>(smallest))) {
+    threshold = draw_between(smallest, largest, random);
+    last_left = 0;
+    std::size_t end = present.size() - 1;
+    while (end - last_left > 1) {
+      const std::size_t middle = (last_left + end) / 2;
+      (low(present[middle]) <= threshold ? last_left : end) = middle;
+    }
+  } else {  // infinite values: any cut is as likely as another
+    last_left = random.below(static_cast<std::uint32_t>(present.size() - 1));
+    threshold = high(present[last_left]);
+  }
+  const Number floor = high(present[last_left]);
+  return threshold >= floor && threshold < low(present[last_left + 1]) ? threshold : floor;
+}
+
+}  // namespace
+
+Split search_features(const NodeView& node, const GrowOptions& options, std::size_t n_threads,
+                      Monitor& monitor, const TryFeature& try_feature) {
+  const Block& block = *node.block;
+  const auto n_features = static_cast<std::uint32_t>(block.columns.size());
+  if (options.max_features >= n_features) {
+    return try_all(block.varying, node, n_threads, monitor, try_feature);
+  }
+  std::vector<std::uint32_t> drawn(n_features);
+  std::iota(drawn.begin(), drawn.end(), 0U);
+  Random random(node.key);
+  Split best;
+  std::vector<std::uint32_t> batch;
+  for (std::uint32_t i = 0; i < n_features; ++i) {
+    std::swap(drawn[i], drawn[i + random.below(n_features - i)]);
+    if (block.columns[drawn[i]].n_codes() >= 2) batch.push_back(drawn[i]);
+    if (i + 1 >= options.max_features && !batch.empty()) {
+      Split split = try_all(batch, node, n_threads, monitor, try_feature);
+      batch.clear();
+      if (split.exists()) return split;
+    }
+  }
+  return best;
+}
+
+void draw_threshold(const FitData& data, const NodeView& node, std::uint32_t feature,
+                    std::span<const std::uint32_t> present,
+                    std::span<const std::uint32_t> example, Split& split) {
+  const auto table_row = [&](std::uint32_t code) {
+    return std::size_t{data.entries.rows[node.block->entries[example[code]]]};
+  };
+  Random random(derive_key(node.key, std::uint64_t{feature} + 1));
+  std::size_t last_left = 0;
+  const BinnedDataset& dataset = *data.dataset;
+  if (dataset.feature(feature).kind == FeatureKind::kInteger) {
+    split.threshold.integer = draw_cut<std::int64_t>(
+        present, [&](std::uint32_t code) { return dataset.low(feature, table_row(code)).integer; },
+        [&](std::uint32_t code) { return dataset.high(feature, table_row(code)).integer; }, random,
+        last_left);
+  } else {
+    split.threshold.real = draw_cut<double>(
+        present, [&](std::uint32_t code) { return dataset.low(feature, table_row(code)).real; },
+        [&](std::uint32_t code) { return dataset.high(feature, table_row(code)).real; }, random,
+        last_left);
+  }
+  split.has_threshold = true;
+  split.last_left = present[last_left];
+  split.first_right = present[last_left + 1];
+}
+
+}  // namespace committee

@@ -1,0 +1,59 @@
+// Looks for the best split of a node among its features.
+//
+// Candidates are visited in a fixed order and only a strictly better one replaces the best, so
+// ties go to the first feature (in table order, or in drawn order when features are drawn) and to
+// the lowest threshold, whatever the number of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "block.hpp"
+#include "grow_options.hpp"
+#include "monitor.hpp"
+#include "split.hpp"
+
+namespace committee {
+
+struct NodeView {
+  const Block* block = nullptr;
+  std::span<const std::uint32_t> rows;
+  Bounds bounds;
+  std::uint64_t key = 0;  // of the node's random numbers
+};
+
+class Splitter {
+ public:
+  virtual ~Splitter() = default;
+  // A split that does not exist when the node is pure or no split keeps the limits.
+  virtual Split find(const NodeView& node, std::size_t n_threads, Monitor& monitor) = 0;
+};
+
+// Statistics by code and a scan over them: every criterion but absolute error.
+std::unique_ptr<Splitter> make_histogram_splitter(const FitData& data, const GrowOptions& options);
+
+// Absolute error, whose best prediction is a median.
+std::unique_ptr<Splitter> make_median_splitter(const FitData& data, const GrowOptions& options);
+
+inline std::unique_ptr<Splitter> make_splitter(const FitData& data, const GrowOptions& options) {
+  return options.criterion == Criterion::kAbsoluteError ? make_median_splitter(data, options)
+                                                        : make_histogram_splitter(data, options);
+}
+
+// Runs try_feature(feature, best) over the features of a node: all that vary, or drawn ones.
+// Drawing goes on past max_features until some split has been found, as scikit-learn does.
+using TryFeature = std::function<void(std::uint32_t, Split&)>;
+Split search_features(const NodeView& node, const GrowOptions& options, std::size_t n_threads,
+                      Monitor& monitor, const TryFeature& try_feature);
+
+// A random cut of the present codes of a threshold feature, `example` giving a block row for
+// each: sets last_left, first_right and the threshold. Uniform between the node's smallest and
+// largest value.
+void draw_threshold(const FitData& data, const NodeView& node, std::uint32_t feature,
+                    std::span<const std::uint32_t> present,
+                    std::span<const std::uint32_t> example, Split& split);
+
+}  // namespace committee

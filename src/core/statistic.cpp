@@ -1,0 +1,136 @@
+#include "statistic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "quantize.hpp"
+
+namespace committee {
+namespace {
+
+// Weights as whole numbers of a unit. No row vanishes: the smallest weight is one unit.
+std::vector<std::int64_t> whole_weights(const Entries& entries,
+                                        std::span<const std::uint32_t> which, int& exponent) {
+  std::vector<std::int64_t> weights(which.size());
+  exponent = 0;
+  if (!entries.weights_are_repetitions) {
+    double total = 0.0;
+    for (const std::uint32_t entry : which) total += entries.weights[entry];
+    exponent = grid_exponent(total, 52);
+  }
+  for (std::size_t row = 0; row < which.size(); ++row) {
+    const double weight = entries.weights[which[row]];
+    weights[row] = entries.weights_are_repetitions
+                       ? static_cast<std::int64_t>(weight)
+                       : std::max<std::int64_t>(to_grid(weight, exponent), 1);
+  }
+  return weights;
+}
+
+void add_classes(RowStatistics& rows, const Target& target, const Entries& entries,
+                 std::span<const std::uint32_t> which, std::vector<std::int64_t> weights) {
+  if (rows.layout == StatisticLayout::kBinaryCounts) {
+    rows.packed.resize(which.size());
+    for (std::size_t row = 0; row < which.size(); ++row) {
+      const auto weight = static_cast<std::uint64_t>(weights[row]);
+      const bool is_one = target.classes[entries.rows[which[row]]] == 1;
+      rows.packed[row] = (is_one ? weight << 32 : 0) | weight;
+    }
+    return;
+  }
+  rows.first_class = {0};
+  for (const std::uint32_t n : target.n_classes) {
+    rows.first_class.push_back(rows.first_class.back() + n);
+  }
+  rows.cell_size = rows.first_class.back();
+  rows.slots.resize(which.size() * target.n_outputs);
+  for (std::size_t row = 0; row < which.size(); ++row) {
+    const std::size_t source = std::size_t{entries.rows[which[row]]} * target.n_outputs;
+    for (std::size_t output = 0; output < target.n_outputs; ++output) {
+      rows.slots[row * target.n_outputs + output] =
+          rows.first_class[output] + static_cast<std::uint32_t>(target.classes[source + output]);
+    }
+  }
+  rows.weights = std::move(weights);
+}
+
+void add_sums(RowStatistics& rows, const Target& target, const Entries& entries,
+              std::span<const std::uint32_t> which, std::span<const std::int64_t> weights,
+              bool centred) {
+  rows.cell_size = 1 + target.n_outputs;
+  rows.sums.resize(which.size() * rows.cell_size);
+  rows.targets.resize(which.size() * target.n_outputs);
+  for (std::size_t row = 0; row < which.size(); ++row) {
+    rows.sums[row * rows.cell_size] = weights[row];
+    const std::size_t source = std::size_t{entries.rows[which[row]]} * target.n_outputs;
+    std::copy_n(target.reals.begin() + static_cast<std::ptrdiff_t>(source), target.n_outputs,
+                rows.targets.begin() + static_cast<std::ptrdiff_t>(row * target.n_outputs));
+  }
+  for (std::size_t output = 0; output < target.n_outputs; ++output) {
+    const auto value = [&](std::size_t row) {
+      return rows.targets[row * target.n_outputs + output];
+    };
+    double low = value(0);
+    double high = low;
+    double total_weight = 0.0;
+    for (std::size_t row = 0; row < which.size(); ++row) {
+      low = std::min(low, value(row));
+      high = std::max(high, value(row));
+      total_weight += entries.weights[which[row]];
+    }
+    // The middle of the range does not depend on the order of rows, nor on their repetitions.
+    const double centre = centred ? low / 2 + high / 2 : 0.0;
+    const double reach = std::max(std::abs(high - centre), std::abs(low - centre));
+    // Two exponents, because the product of weight and reach may leave the range of doubles.
+    const int reach_exponent = grid_exponent(reach, 0);
+    const int exponent = grid_exponent(
+        total_weight * std::ldexp(reach, reach_exponent), 62);
+    rows.centres.push_back(centre);
+    rows.sum_exponents.push_back(reach_exponent + exponent);
+    for (std::size_t row = 0; row < which.size(); ++row) {
+      const double scaled = std::ldexp(value(row) - centre, reach_exponent);
+      // A row of weight two must add exactly twice what two rows add, so whole weights multiply
+      // the rounded target.
+      rows.sums[row * rows.cell_size + 1 + output] =
+          entries.weights_are_repetitions ? weights[row] * to_grid(scaled, exponent)
+                                          : to_grid(scaled * entries.weights[which[row]], exponent);
+    }
+  }
+}
+
+}  // namespace
+
+RowStatistics make_statistics(const Target& target, const Entries& entries,
+                              std::span<const std::uint32_t> which, StatisticLayout layout,
+                              bool centred, bool count_rows) {
+  RowStatistics rows;
+  rows.layout = layout;
+  rows.n_outputs = target.n_outputs;
+  std::vector<std::int64_t> weights = whole_weights(entries, which, rows.weight_exponent);
+  if (count_rows && !entries.weights_are_repetitions) {
+    rows.repetitions.reserve(which.size());
+    for (const std::uint32_t entry : which) {
+      rows.repetitions.push_back(entries.repetitions_of(entry));
+    }
+  }
+  if (target.is_classification) {
+    add_classes(rows, target, entries, which, std::move(weights));
+  } else {
+    add_sums(rows, target, entries, which, weights, centred);
+  }
+  return rows;
+}
+
+bool take_statistics(const RowStatistics& parent, std::span<const std::uint32_t> parent_rows,
+                     RowStatistics& rows) {
+  if (parent.layout != StatisticLayout::kBinaryCounts) return false;
+  rows.layout = parent.layout;
+  rows.packed.resize(parent_rows.size());
+  for (std::size_t row = 0; row < parent_rows.size(); ++row) {
+    rows.packed[row] = parent.packed[parent_rows[row]];
+  }
+  return true;
+}
+
+}  // namespace committee
