@@ -246,38 +246,6 @@ class NaiveTree:
         total, impurity = impurities(self.criterion, self.y, self.weight, mask[None])
         return float(total[0] * impurity[0] - weights @ values) / self.weight.sum()
 
-    def partitions(self, mask) -> Iterator[tuple]:
-        """(feature, partition) for every partition of the node that the limits allow."""
-        rows = np.flatnonzero(mask & (self.weight > 0))
-        min_weight = self.limits.min_weight_fraction_leaf * self.weight.sum() * (1 - 1e-12)
-        for feature, values in enumerate(self.X[rows].T):
-            for partition in self._column_partitions(feature, values, rows):
-                if any(
-                    self.counts[rows[child]].sum() < self.limits.min_samples_leaf
-                    or self.weight[rows[child]].sum() < min_weight
-                    for child in partition
-                ):
-                    continue
-                if self.criterion == "poisson" and any(
-                    np.any(self.y[rows[child]].sum(axis=0) == 0) for child in partition
-                ):
-                    continue  # a leaf that predicts zero has an infinite deviance on new rows
-                yield feature, tuple(self._spread(rows, child) for child in partition)
-
-    def _column_partitions(self, feature, values, rows):
-        if feature not in self.categorical:
-            return numeric_partitions(values)
-        if self.category_split == "fanout":
-            return fanout_partitions(values)
-        if self.category_split == "ordered":
-            return ordered_partitions(values, self.y[rows, 0], self.weight[rows])
-        return subset_partitions(values)
-
-    def _spread(self, rows, child):
-        mask = np.zeros(len(self.X), dtype=bool)
-        mask[rows[child]] = True
-        return mask
-
     def may_split(self, mask, depth):
         n_rows = self.counts[mask].sum()
         return (
@@ -289,30 +257,51 @@ class NaiveTree:
 
     def best_split(self, mask, depth=0):
         """(decrease, feature, partition) of the best allowed split; no partition if none is."""
-        best = (-math.inf, None, None)
-        if not self.may_split(mask, depth):
-            return best
-        candidates = list(self.partitions(mask))
-        for (feature, partition), decrease in zip(
-            candidates, self._decreases(mask, candidates), strict=True
-        ):
-            if decrease > best[0]:
-                best = (decrease, feature, partition)
-        if best[0] + 1e-15 < self.limits.min_impurity_decrease:
-            return (-math.inf, None, None)
-        return best
-
-    def _decreases(self, mask, candidates):
-        """`decrease` of many candidates in one go."""
+        rows = np.flatnonzero(mask & (self.weight > 0))
+        candidates = list(self._candidates(rows)) if self.may_split(mask, depth) else []
         if not candidates:
-            return []
-        total, impurity = impurities(self.criterion, self.y, self.weight, mask[None])
-        masks = np.array([child for _, partition in candidates for child in partition])
-        weights, values = impurities(self.criterion, self.y, self.weight, masks)
-        sizes = [len(partition) for _, partition in candidates]
-        starts = np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(int)
+            return -math.inf, None, None
+        decreases = self._decreases(rows, [partition for _, partition in candidates])
+        best = int(np.argmax(decreases))
+        if decreases[best] + 1e-15 < self.limits.min_impurity_decrease:
+            return -math.inf, None, None
+        feature, partition = candidates[best]
+        return float(decreases[best]), feature, [self._spread(rows, child) for child in partition]
+
+    def _candidates(self, rows) -> Iterator[tuple]:
+        for feature, values in enumerate(self.X[rows].T):
+            if feature not in self.categorical:
+                found = numeric_partitions(values)
+            elif self.category_split == "fanout":
+                found = fanout_partitions(values)
+            elif self.category_split == "ordered":
+                found = ordered_partitions(values, self.y[rows, 0], self.weight[rows])
+            else:
+                found = subset_partitions(values)
+            for partition in found:
+                yield feature, partition
+
+    def _decreases(self, rows, partitions):
+        """`decrease` of each partition of these rows; minus infinity where a limit forbids it."""
+        y, weight = self.y[rows], self.weight[rows]
+        children = np.array([child for partition in partitions for child in partition])
+        starts = np.cumsum([0] + [len(partition) for partition in partitions[:-1]])
+        weights, values = impurities(self.criterion, y, weight, children)
+        total, impurity = impurities(self.criterion, y, weight, np.ones((1, len(rows)), bool))
         left_over = np.add.reduceat(weights * values, starts)
-        return (total[0] * impurity[0] - left_over) / self.weight.sum()
+        min_weight = self.limits.min_weight_fraction_leaf * self.weight.sum() * (1 - 1e-12)
+        allowed = (children @ self.counts[rows] >= self.limits.min_samples_leaf) & (
+            weights >= min_weight
+        )
+        if self.criterion == "poisson":  # a leaf without any count has no finite deviance
+            allowed &= (children @ y > 0).all(axis=1)
+        allowed = np.logical_and.reduceat(allowed, starts)
+        return np.where(allowed, (total * impurity - left_over) / self.weight.sum(), -math.inf)
+
+    def _spread(self, rows, child):
+        mask = np.zeros(len(self.X), dtype=bool)
+        mask[rows[child]] = True
+        return mask
 
 
 # --- exact arithmetic -------------------------------------------------------------------------

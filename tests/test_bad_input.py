@@ -114,7 +114,7 @@ def test_a_classifier_refuses_the_criteria_of_numbers(criterion):
         ([[1, "a"], [2, object()]], [0, 1], "must be a string or a number"),
         (np.array([[2**64], [1]], dtype=object), [0, 1], "2\\*\\*63|too large"),
         (np.array([[2**64 - 1], [1]], dtype=np.uint64), [0, 1], "2\\*\\*63|too large"),
-        ("table", Y, "str"),
+        ("table", Y, "scalar|str"),
         (None, Y, "None"),
     ],
     ids=range(18),

@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 import time
+from itertools import pairwise
 
 import pytest
 
@@ -37,8 +38,8 @@ def test_many_short_calls_in_a_row_lose_nothing() -> None:
 
 
 def test_helpers_really_work_and_never_more_than_asked_for() -> None:
-    assert _core.pool_sleep(20, 4, 5) == 4
-    assert _core.pool_sleep(20, 2, 2) == 2
+    assert 2 <= _core.pool_sleep(40, 4, 5) <= 4
+    assert _core.pool_sleep(60, 2, 3) == 2
     assert _core.pool_sleep(20, 1, 1) == 1
 
 
@@ -169,9 +170,7 @@ def test_an_exception_of_the_progress_callback_ends_the_job(n_threads: int) -> N
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_progress_is_told_on_the_calling_thread_and_never_goes_back(n_threads: int) -> None:
     told: list[tuple[int, int]] = []
-    _core.pool_sleep(
-        60, n_threads, 5, lambda done: told.append((threading.get_ident(), done))
-    )
+    _core.pool_sleep(60, n_threads, 5, lambda done: told.append((threading.get_ident(), done)))
     assert len(told) >= 2
     assert {thread for thread, _ in told} == {threading.get_ident()}
     counts = [done for _, done in told]
@@ -187,7 +186,7 @@ def test_chunks_cover_all_items_in_order_and_differ_by_at_most_one(
     ranges = _core.chunks(n_items, 16, n_threads)
     assert ranges[0][0] == 0
     assert ranges[-1][1] == n_items
-    assert all(left[1] == right[0] for left, right in zip(ranges, ranges[1:], strict=False))
+    assert all(left[1] == right[0] for left, right in pairwise(ranges))
     lengths = [end - begin for begin, end in ranges]
     assert max(lengths) - min(lengths) <= 1
     assert len(ranges) == 1 or min(lengths) >= 16

@@ -1,6 +1,7 @@
 """Trees in words: the text and the rules."""
 
 import datetime as dt
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -106,6 +107,33 @@ def test_dates_levels_and_booleans_read_as_such():
         "|   |   |   |--- class: yes",
         "|   |--- is_new is True",
         "|   |   |--- class: yes",
+    ]
+
+
+def test_the_way_of_missing_values_is_told_where_training_saw_some():
+    @dataclass(frozen=True)
+    class Gappy(FeatureInfo):
+        has_missing: bool = True
+
+    builder = TreeBuilder()
+    builder.split(0, 0, REAL, 1.5, missing_left=True)
+    builder.split(1, 1, SUBSET, level_list([0]), missing_left=False)
+    builder.split(2, 0, REAL, 3.0, missing_left=False)
+    arrays = builder.arrays(np.zeros((7, 1)), *[np.ones(7)] * 3)
+    infos = (
+        Gappy("size", Kind.REAL, None, "number"),
+        Gappy("word", Kind.CATEGORY, ("a", "b"), "category"),
+    )
+    schema = TableSchema(infos, ("size", "word"))
+    view = TreeView(_core.Tree.from_arrays(2, [0, 2], arrays), schema, None)
+    branches = [line.strip("|- ") for line in export_text(view).splitlines() if "size" in line]
+    assert branches == ["size <= 1.50 or missing", "size >  1.50", "size <= 3.00", "size >  3.00"]
+    premises = [" AND ".join(map(str, rule.conditions)) for rule in export_rules(view)]
+    assert premises == [
+        "size <= 1.5 (or missing) AND word in {a}",
+        "size <= 1.5 (or missing) AND word in {b} (or missing or other)",
+        "1.5 < size <= 3",
+        "size > 3",
     ]
 
 

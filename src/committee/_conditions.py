@@ -106,13 +106,13 @@ class Condition:
         )
 
     def __str__(self) -> str:
-        text = f"{clean_name(self.name)} {self.predicate()}"
-        if self.levels is None and self.lower is not None and self.upper is not None:
+        name = clean_name(self.name)
+        text = f"{name} {self.predicate()}"
+        if self.lower is not None and self.upper is not None and self.kind != "boolean":
             low, high = self._bounds()
-            text = f"{low} < {clean_name(self.name)} <= {high}"
-            if self.kind == "boolean":
-                text = f"{clean_name(self.name)} {self.predicate()}"
-        return text + self.exceptions()
+            text = f"{low} < {name} <= {high}"
+        exceptions = self.exceptions().strip()  # in brackets, so that AND cannot be misread
+        return f"{text} ({exceptions})" if exceptions else text
 
     def predicate(self) -> str:
         """Return the condition without the name of the feature and without exceptions."""

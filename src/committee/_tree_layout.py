@@ -84,7 +84,7 @@ def branch_label(branch: Branch, condition: Condition, precision: int) -> str:
     missing = " or missing" if condition.names_missing and condition.takes_missing else ""
     if condition.levels is not None:
         if not condition.levels:
-            return "missing" if missing else "other"
+            return "missing" if condition.takes_missing else "other"
         return ", ".join(level_text(level) for level in condition.levels) + missing
     if branch.kind == "boolean":
         return condition.predicate().removeprefix("is ") + missing

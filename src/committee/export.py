@@ -66,11 +66,12 @@ def export_text(
     --------
     >>> from committee import DecisionTreeClassifier, export_text
     >>> model = DecisionTreeClassifier().fit([["red"], ["blue"], ["red"]], ["stop", "go", "stop"])
-    >>> print(export_text(model, feature_names=["light"]))  # doctest: +SKIP
+    >>> print(export_text(model, feature_names=["light"]))
     |--- light in {blue}
     |   |--- class: go
     |--- light in {red} or other
     |   |--- class: stop
+    <BLANKLINE>
     """
     view = view_of(tree)
     check_at_least("max_depth", max_depth, 0)

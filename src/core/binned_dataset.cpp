@@ -1,12 +1,14 @@
 #include "binned_dataset.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <stdexcept>
-#include <type_traits>
+#include <tuple>
 
 #include "quantize.hpp"
 #include "radix_sort.hpp"
+#include "scratch_pool.hpp"
 #include "thread_pool.hpp"
 
 namespace committee {
@@ -28,6 +30,31 @@ std::vector<std::uint64_t> whole_weights(std::span<const double> weights) {
   }
   return whole;
 }
+
+// Working memory for one column at a time.
+struct BinningScratch {
+  std::vector<std::uint32_t> keys32, spare32;
+  std::vector<std::uint64_t> keys64, spare64;
+  std::vector<KeyedRow<std::uint32_t>> rows32, spare_rows32;
+  std::vector<KeyedRow<std::uint64_t>> rows64, spare_rows64;
+
+  template <typename Key>
+  auto keys() {
+    if constexpr (sizeof(Key) == 4) {
+      return std::tie(keys32, spare32);
+    } else {
+      return std::tie(keys64, spare64);
+    }
+  }
+  template <typename Key>
+  auto rows() {
+    if constexpr (sizeof(Key) == 4) {
+      return std::tie(rows32, spare_rows32);
+    } else {
+      return std::tie(rows64, spare_rows64);
+    }
+  }
+};
 
 struct WeightedKey {
   std::uint64_t key;
@@ -123,7 +150,7 @@ struct IntegerKeys {
 template <typename Keys>
 std::vector<WeightedKey> distinct_keys(const ColumnView& column, std::size_t n_rows,
                                        std::span<const std::uint64_t> weights,
-                                       bool& has_missing) {
+                                       BinningScratch& scratch, bool& has_missing) {
   using Key = typename Keys::Key;
   std::vector<WeightedKey> distinct;
   const auto append = [&distinct](Key key, std::uint64_t weight) {
@@ -132,19 +159,19 @@ std::vector<WeightedKey> distinct_keys(const ColumnView& column, std::size_t n_r
   };
   Key key{};
   if (weights.empty()) {
-    std::vector<Key> keys;
-    std::vector<Key> scratch;
+    auto [keys, spare] = scratch.keys<Key>();
+    keys.clear();
     keys.reserve(n_rows);
     for (std::size_t row = 0; row < n_rows; ++row) {
       if (Keys::read(column, row, key)) keys.push_back(key);
     }
     has_missing = keys.size() < n_rows;
-    radix_sort(keys, scratch);
+    radix_sort(keys, spare);
     for (const Key item : keys) append(item, 1);
     return distinct;
   }
-  std::vector<KeyedRow<Key>> keys;
-  std::vector<KeyedRow<Key>> scratch;
+  auto [keys, spare] = scratch.rows<Key>();
+  keys.clear();
   for (std::size_t row = 0; row < n_rows; ++row) {
     if (weights[row] == 0) continue;
     if (Keys::read(column, row, key)) {
@@ -153,29 +180,33 @@ std::vector<WeightedKey> distinct_keys(const ColumnView& column, std::size_t n_r
       has_missing = true;
     }
   }
-  radix_sort(keys, scratch);
+  radix_sort(keys, spare);
   for (const auto& item : keys) append(item.key, weights[item.row]);
   return distinct;
 }
 
-// The bin of a key: the number of bins that end before it. `ends` is padded to 256 keys with the
-// largest one, so that eight halvings always find it without a branch.
+// The bins of some keys: for each the number of bins that end before it. `ends` is padded to 256
+// keys with the largest one, so that eight halvings always find it without a branch; the keys
+// take each halving together, so that their loads overlap.
+constexpr std::size_t kTogether = 16;
 template <typename Key>
-std::uint32_t bin_of_key(const Key* ends, Key key) {
-  std::uint32_t bin = 0;
+void find_bins(const Key* ends, const Key* keys, std::uint32_t* bins) {
+  std::fill_n(bins, kTogether, 0U);
   for (std::uint32_t half = 128; half > 0; half /= 2) {
-    bin += ends[bin + half - 1] < key ? half : 0;
+    for (std::size_t i = 0; i < kTogether; ++i) {
+      bins[i] += half & (0U - static_cast<std::uint32_t>(ends[bins[i] + half - 1] < keys[i]));
+    }
   }
-  return bin;
 }
 
 template <typename Keys>
 void bin_feature(BinnedFeature& feature, const ColumnView& column, std::size_t n_rows,
-                 std::span<const std::uint64_t> weights, std::uint32_t max_bins) {
+                 std::span<const std::uint64_t> weights, std::uint32_t max_bins,
+                 BinningScratch& scratch) {
   using Key = typename Keys::Key;
   bool has_missing = false;
   const std::vector<WeightedKey> distinct =
-      distinct_keys<Keys>(column, n_rows, weights, has_missing);
+      distinct_keys<Keys>(column, n_rows, weights, scratch, has_missing);
   const std::vector<std::size_t> last_of_bin = cut_into_bins(distinct, max_bins);
 
   std::vector<Key> ends(256, std::numeric_limits<Key>::max());
@@ -191,23 +222,30 @@ void bin_feature(BinnedFeature& feature, const ColumnView& column, std::size_t n
   feature.column.has_missing = has_missing;
   // The last bin has no end: it also takes rows of weight zero beyond the largest value.
   if (!last_of_bin.empty()) ends[last_of_bin.size() - 1] = std::numeric_limits<Key>::max();
-  const std::uint32_t last_bin = feature.column.n_codes() == 0 ? 0 : feature.column.n_codes() - 1;
+  const std::uint32_t last_code = feature.column.n_codes() == 0 ? 0 : feature.column.n_codes() - 1;
   const std::span<std::uint8_t> codes = allocate_codes<std::uint8_t>(feature, n_rows);
-  const Key* const end = ends.data();
-  for (std::size_t row = 0; row < n_rows; ++row) {
-    Key key{};
-    const bool is_present = Keys::read(column, row, key);
-    const std::uint32_t code = is_present ? bin_of_key(end, key) : feature.column.missing_code();
-    codes[row] = static_cast<std::uint8_t>(std::min(code, last_bin));
+  std::array<Key, kTogether> keys{};
+  std::array<bool, kTogether> is_present{};
+  std::array<std::uint32_t, kTogether> bins{};
+  for (std::size_t first_row = 0; first_row < n_rows; first_row += kTogether) {
+    const std::size_t n = std::min(kTogether, n_rows - first_row);
+    for (std::size_t i = 0; i < n; ++i) {
+      is_present[i] = Keys::read(column, first_row + i, keys[i]);
+    }
+    find_bins(ends.data(), keys.data(), bins.data());
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t code = is_present[i] ? bins[i] : feature.column.missing_code();
+      codes[first_row + i] = static_cast<std::uint8_t>(std::min(code, last_code));
+    }
   }
 }
 
 template <typename Keys>
 void rank_feature(BinnedFeature& feature, const ColumnView& column, std::size_t n_rows,
-                  std::span<const std::uint64_t> weights) {
+                  std::span<const std::uint64_t> weights, BinningScratch& scratch) {
   using Key = typename Keys::Key;
-  std::vector<KeyedRow<Key>> keys;
-  std::vector<KeyedRow<Key>> scratch;
+  auto [keys, spare] = scratch.rows<Key>();
+  keys.clear();
   keys.reserve(n_rows);
   for (std::size_t row = 0; row < n_rows; ++row) {
     if (!weights.empty() && weights[row] == 0) continue;
@@ -218,7 +256,7 @@ void rank_feature(BinnedFeature& feature, const ColumnView& column, std::size_t 
       feature.column.has_missing = true;
     }
   }
-  radix_sort(keys, scratch);
+  radix_sort(keys, spare);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (i == 0 || keys[i].key != keys[i - 1].key) ++feature.column.n_values;
   }
@@ -265,12 +303,15 @@ BinnedDataset::BinnedDataset(const TableView& table, std::span<const double> wei
   }
   const std::vector<std::uint64_t> whole = whole_weights(weights);
   const std::size_t n_rows = table.n_rows;
+  ScratchPool<BinningScratch> pool;
   const auto read_column = [&]<typename Keys>(BinnedFeature& feature, const ColumnView& column) {
-    if (options.exact) {
-      rank_feature<Keys>(feature, column, n_rows, whole);
-    } else {
-      bin_feature<Keys>(feature, column, n_rows, whole, options.max_bins);
-    }
+    pool.lend([&](BinningScratch& scratch) {
+      if (options.exact) {
+        rank_feature<Keys>(feature, column, n_rows, whole, scratch);
+      } else {
+        bin_feature<Keys>(feature, column, n_rows, whole, options.max_bins, scratch);
+      }
+    });
   };
   parallel_for(
       table.n_features(), options.n_threads,

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <mutex>
 #include <numeric>
 #include <vector>
 
 #include "criterion.hpp"
 #include "random.hpp"
+#include "scratch_pool.hpp"
 #include "splitter.hpp"
 
 namespace committee {
@@ -54,9 +54,9 @@ class HistogramSplitter final : public Splitter {
     const Search search(*this, node, adder, score);
     Split best = search_features(node, options_, n_threads, monitor,
                                  [&](std::uint32_t feature, Split& split) {
-                                   auto scratch = borrow_scratch();
-                                   search.try_feature(feature, *scratch, split);
-                                   return_scratch(std::move(scratch));
+                                   pool_.lend([&](Scratch<Cell>& scratch) {
+                                     search.try_feature(feature, scratch, split);
+                                   });
                                  });
     if (best.exists()) {
       best.decrease = (best.score - score.score(total_.data())) * score.unit();
@@ -409,24 +409,10 @@ class HistogramSplitter final : public Splitter {
     std::int64_t total_rows_ = 0;
   };
 
-  std::unique_ptr<Scratch<Cell>> borrow_scratch() {
-    const std::lock_guard lock(mutex_);
-    if (spare_.empty()) return std::make_unique<Scratch<Cell>>();
-    auto scratch = std::move(spare_.back());
-    spare_.pop_back();
-    return scratch;
-  }
-
-  void return_scratch(std::unique_ptr<Scratch<Cell>> scratch) {
-    const std::lock_guard lock(mutex_);
-    spare_.push_back(std::move(scratch));
-  }
-
   const FitData& data_;
   const GrowOptions& options_;
   std::vector<Cell> total_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Scratch<Cell>>> spare_;
+  ScratchPool<Scratch<Cell>> pool_;
 };
 
 template <template <Criterion> typename Score>

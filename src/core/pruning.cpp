@@ -84,9 +84,7 @@ class Collapses {
     return meld(heap, node);
   }
 
-  std::uint32_t pop(std::uint32_t heap) {
-    return meld(entries_[heap].left, entries_[heap].right);
-  }
+  std::uint32_t pop(std::uint32_t heap) { return meld(entries_[heap].left, entries_[heap].right); }
 
   // Melds along the right spines, swapping the children of each node passed.
   std::uint32_t meld(std::uint32_t a, std::uint32_t b) {

@@ -65,8 +65,7 @@ struct BlockCells {
 // The number of the child to go to, without a branch for the compiler to guess.
 inline std::uint32_t real_child(const Node& node, double value) {
   const bool is_missing = value != value;
-  const bool goes_left =
-      (value <= node.threshold.real) | (is_missing & node.missing_goes_left());
+  const bool goes_left = (value <= node.threshold.real) | (is_missing & node.missing_goes_left());
   return goes_left ? 0U : 1U;
 }
 
@@ -172,9 +171,10 @@ std::optional<Matrix> as_matrix(const TableView& table) {
   if (table.n_features() > 1) matrix.feature_stride = address(1) - address(0);
   for (std::size_t i = 0; i < table.n_features(); ++i) {
     const ColumnView& column = table.columns[i];
-    const bool fits = table.kinds[i] == FeatureKind::kReal && column.type == matrix.type &&
-                      column.missing == nullptr && column.stride == matrix.row_stride &&
-                      address(i) - address(0) == static_cast<std::ptrdiff_t>(i) * matrix.feature_stride;
+    const bool fits =
+        table.kinds[i] == FeatureKind::kReal && column.type == matrix.type &&
+        column.missing == nullptr && column.stride == matrix.row_stride &&
+        address(i) - address(0) == static_cast<std::ptrdiff_t>(i) * matrix.feature_stride;
     if (!fits) return std::nullopt;
   }
   return matrix;
@@ -187,8 +187,8 @@ class Router {
       : tree_(tree), table_(table), matrix_(as_matrix(table)) {}
 
   void route(Range rows, std::uint32_t* leaves) const {
-    const bool may_copy = rows.end - rows.begin >= kMinCopiedRows &&
-                          table_.n_features() <= kMaxCopiedFeatures;
+    const bool may_copy =
+        rows.end - rows.begin >= kMinCopiedRows && table_.n_features() <= kMaxCopiedFeatures;
     if (may_copy && (!matrix_ || !matrix_->is_row_major())) {
       walk_blocks(tree_, table_, rows, leaves);
     } else if (matrix_ && matrix_->type == ValueType::kFloat64) {
@@ -212,8 +212,7 @@ void for_chunks_of_rows(std::size_t n_rows, std::size_t n_threads, const Body& b
   constexpr std::size_t kMinChunk = 2048;
   const std::size_t n_chunks = chunk_count(n_rows, kMinChunk, n_threads);
   if (n_chunks == 1) return body(Range{0, n_rows});
-  parallel_for(n_chunks, n_threads,
-               [&](std::size_t i) { body(chunk_range(n_rows, n_chunks, i)); });
+  parallel_for(n_chunks, n_threads, [&](std::size_t i) { body(chunk_range(n_rows, n_chunks, i)); });
 }
 
 }  // namespace

@@ -111,7 +111,9 @@ class Job {
     if (before + n < n_tasks_ || is_caller) return;
     // The empty critical section keeps the caller from missing the call between its look at
     // n_finished_ and its falling asleep.
-    { const std::lock_guard lock(mutex_); }
+    {
+      const std::lock_guard lock(mutex_);
+    }
     all_done_.notify_one();
   }
 

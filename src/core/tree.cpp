@@ -72,8 +72,8 @@ class Validator {
     std::size_t n_reached = 1;
     for (std::size_t i = 0; i < tree_.n_nodes(); ++i) n_reached += check_node(i);
     if (n_reached != tree_.n_nodes()) {
-      throw std::invalid_argument("a tree of " + std::to_string(tree_.n_nodes()) +
-                                  " nodes has " + std::to_string(tree_.n_nodes() - n_reached) +
+      throw std::invalid_argument("a tree of " + std::to_string(tree_.n_nodes()) + " nodes has " +
+                                  std::to_string(tree_.n_nodes() - n_reached) +
                                   " nodes without a parent");
     }
   }
@@ -139,8 +139,8 @@ class Validator {
                       std::to_string(tree_.n_features));
     }
     if (feature_kind(node.kind()) != kinds_[node.feature()]) {
-      fail(index, "has a split that does not fit the kind of feature " +
-                      std::to_string(node.feature()));
+      fail(index,
+           "has a split that does not fit the kind of feature " + std::to_string(node.feature()));
     }
     if (node.kind() == SplitKind::kReal && std::isnan(node.threshold.real)) {
       fail(index, "has a threshold that is not a number");

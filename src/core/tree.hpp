@@ -60,10 +60,10 @@ struct Tree {
   std::uint32_t n_values = 0;  // numbers a leaf predicts: classes of all outputs, or outputs
   std::vector<Node> nodes;
   std::vector<std::uint32_t> category_data;
-  std::vector<double> values;          // n_nodes x n_values
-  std::vector<double> impurity;        // n_nodes
-  std::vector<double> weight;          // n_nodes, sum of the row weights
-  std::vector<std::int64_t> n_rows;    // n_nodes, rows counted with their repetitions
+  std::vector<double> values;        // n_nodes x n_values
+  std::vector<double> impurity;      // n_nodes
+  std::vector<double> weight;        // n_nodes, sum of the row weights
+  std::vector<std::int64_t> n_rows;  // n_nodes, rows counted with their repetitions
 
   std::size_t n_nodes() const { return nodes.size(); }
   std::uint32_t n_children(std::uint32_t node) const;

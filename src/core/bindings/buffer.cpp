@@ -50,8 +50,10 @@ ValueType Buffer::value_type(const std::string& what) const {
   if (type == 'i' && size == 8) return ValueType::kInt64;
   if (type == 'i' && size == 4) return ValueType::kInt32;
   if ((type == 'u' || type == 'b') && size == 1) return ValueType::kUint8;
-  throw nb::type_error((what + " must be float64, float32, int64, int32, uint8 or bool in the "
-                               "byte order of this machine; got " + type_name_)
+  throw nb::type_error((what +
+                        " must be float64, float32, int64, int32, uint8 or bool in the "
+                        "byte order of this machine; got " +
+                        type_name_)
                            .c_str());
 }
 

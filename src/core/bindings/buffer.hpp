@@ -23,7 +23,9 @@ class Buffer {
   // 'f' floating point, 'i' signed, 'u' unsigned integer, 'b' boolean; 0 for anything else.
   char kind() const;
   std::size_t item_size() const { return static_cast<std::size_t>(view_->itemsize); }
-  std::size_t length(int dimension) const { return static_cast<std::size_t>(view_->shape[dimension]); }
+  std::size_t length(int dimension) const {
+    return static_cast<std::size_t>(view_->shape[dimension]);
+  }
   std::ptrdiff_t stride(int dimension) const { return view_->strides[dimension]; }
   const std::byte* data() const { return static_cast<const std::byte*>(view_->buf); }
   const std::string& type_name() const { return type_name_; }

@@ -88,9 +88,8 @@ std::vector<Node> read_nodes(const nb::dict& arrays) {
   if (flags.size() != thresholds.size() || first_children.size() != thresholds.size()) {
     throw nb::value_error(("threshold, feature_and_flags and first_child must have one entry a "
                            "node; got " +
-                           std::to_string(thresholds.size()) + ", " +
-                           std::to_string(flags.size()) + " and " +
-                           std::to_string(first_children.size()))
+                           std::to_string(thresholds.size()) + ", " + std::to_string(flags.size()) +
+                           " and " + std::to_string(first_children.size()))
                               .c_str());
   }
   std::vector<Node> nodes(thresholds.size());
@@ -106,9 +105,9 @@ std::vector<FeatureKind> read_kinds(const std::vector<int>& kinds) {
   std::vector<FeatureKind> result;
   for (const int kind : kinds) {
     if (kind < 0 || kind > 2) {
-      throw nb::value_error(("kinds must hold 0 (real), 1 (integer) or 2 (category); got " +
-                             std::to_string(kind))
-                                .c_str());
+      throw nb::value_error(
+          ("kinds must hold 0 (real), 1 (integer) or 2 (category); got " + std::to_string(kind))
+              .c_str());
     }
     result.push_back(static_cast<FeatureKind>(kind));
   }
@@ -193,14 +192,17 @@ auto path_of_tree(const TreeObject& self) {
 }  // namespace
 
 void register_tree(nb::module_& m) {
-  nb::class_<TreeObject>(m, "Tree", "A grown tree. The layout of its arrays is in src/core/tree.hpp.")
+  nb::class_<TreeObject>(m, "Tree",
+                         "A grown tree. The layout of its arrays is in src/core/tree.hpp.")
       .def_prop_ro("n_features", [](const TreeObject& self) { return self.tree().n_features; })
       .def_prop_ro("n_nodes", [](const TreeObject& self) { return self.tree().n_nodes(); })
       .def_prop_ro("n_values", [](const TreeObject& self) { return self.tree().n_values; })
-      .def("arrays", &arrays, nb::sig("def arrays(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"),
+      .def("arrays", &arrays,
+           nb::sig("def arrays(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"),
            "Read-only views of the arrays of the tree, by name.")
-      .def("depths", [](const TreeObject& self) { return to_array(self.tree().depths()); },
-           "The depth of each node; the root has 0.")
+      .def(
+          "depths", [](const TreeObject& self) { return to_array(self.tree().depths()); },
+          "The depth of each node; the root has 0.")
       .def_static("from_arrays", &from_arrays, nb::arg("n_features"), nb::arg("kinds"),
                   nb::arg("arrays"), "A tree from copies of such arrays; ValueError unless sound.")
       .def("predict", &predict_table, nb::arg("table"), nb::arg("n_threads") = 1,
