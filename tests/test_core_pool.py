@@ -129,19 +129,34 @@ def test_a_forked_child_gets_a_pool_of_its_own_even_while_the_parent_is_busy() -
     assert out == "True 4950"
 
 
-def test_the_interpreter_exits_while_workers_sleep_or_work() -> None:
+@pytest.mark.parametrize(
+    "job", ["_core.pool_sum, args=(10**6, 4, 10**4)", "_core.pool_sleep, args=(10**6, 2, 1)"]
+)
+def test_the_interpreter_exits_while_daemon_threads_use_the_pool(job: str) -> None:
     begin = time.monotonic()
     out = run_script(
-        """
+        f"""
         import threading
         from committee import _core
 
-        print(_core.pool_sum(100, 4, 10))
-        threading.Thread(target=_core.pool_sum, args=(10**6, 4, 10**4), daemon=True).start()
+        for _ in range(3):
+            threading.Thread(target={job}, daemon=True).start()
+        print(_core.pool_sleep(20, 2, 5) <= 2)
         """
     )
-    assert out == "4950"
+    assert out == "True"
     assert time.monotonic() - begin < 30
+
+
+def test_the_core_still_works_in_functions_called_at_exit() -> None:
+    out = run_script(
+        """
+        import atexit
+        atexit.register(lambda: print(_core.pool_sum(100, 2, 10), _core.pool_sleep(5, 1, 1)))
+        from committee import _core
+        """
+    )
+    assert out == "4950 1"
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

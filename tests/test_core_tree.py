@@ -389,6 +389,13 @@ def test_spoiled_arrays_are_refused(case):
         _core.Tree.from_arrays(2, [0, 2], arrays)
 
 
+def test_nodes_that_nobody_reaches_are_refused():
+    arrays = small_arrays()
+    arrays["first_child"][3] = arrays["feature_and_flags"][3] = 0
+    with pytest.raises(ValueError, match="a tree of 10 nodes has 2 nodes without a parent"):
+        _core.Tree.from_arrays(2, [0, 2], arrays)
+
+
 @pytest.mark.parametrize("name", list(small_arrays()))
 def test_arrays_of_wrong_length_type_or_shape_are_refused(name):
     good = small_arrays()

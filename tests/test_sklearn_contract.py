@@ -1,6 +1,7 @@
 """scikit-learn's conventions: its own checks, and its tools at work on our trees."""
 
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -56,6 +57,12 @@ def test_the_constructor_has_scikit_learns_parameters_and_defaults(cls):
         expected = DIFFERENT_DEFAULTS.get((cls.__name__, name), parameter.default)
         assert ours[name].default == expected, name
     assert all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in ours.values())
+
+
+def test_every_difference_from_scikit_learn_is_documented():
+    page = (Path(__file__).parents[1] / "docs" / "defaults.md").read_text(encoding="utf-8")
+    different = {name for _, name in DIFFERENT_DEFAULTS}
+    assert {name for name in NEW_PARAMETERS | different if f"`{name}" not in page} == set()
 
 
 @pytest.mark.parametrize("cls", BOTH)

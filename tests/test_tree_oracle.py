@@ -100,7 +100,7 @@ def test_level_subsets_are_good_where_no_order_is_best(criterion, n_outputs, kin
     # Several classes, several outputs, medians: the search is a heuristic. Nodes must still tell
     # the truth, rows must not be left unsplit, and on average little gain may be given away.
     shares = []
-    for _ in range(4):
+    for _ in range(8):
         case = make_case(kind, rng)
         y = make_target(criterion, rng, n_outputs=n_outputs, n_classes=4)
         limits = {"max_depth": 1}

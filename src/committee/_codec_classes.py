@@ -148,6 +148,7 @@ def _is_feature_info(info: Any) -> bool:
         type(info.name) is str
         and type(info.kind) is Kind
         and type(info.label) is str
+        and type(info.has_missing) is bool
         and (info.levels is None or type(info.levels) is tuple)
     )
 

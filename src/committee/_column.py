@@ -62,6 +62,8 @@ class FeatureInfo:
         The levels of a category in the order of their codes, None for other kinds.
     label : str
         "number", "integer", "boolean", "datetime", "timedelta" or "category".
+    has_missing : bool, default=False
+        Whether training saw missing values in it.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class FeatureInfo:
     kind: Kind
     levels: tuple[Level, ...] | None
     label: str
+    has_missing: bool = False
 
 
 @dataclass(frozen=True, eq=False)

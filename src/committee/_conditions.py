@@ -173,7 +173,7 @@ def start_condition(
 
 def has_missing(info: FeatureInfo) -> bool:
     """Whether the training column had missing values, so that their way is worth telling."""
-    return bool(getattr(info, "has_missing", False))
+    return info.has_missing
 
 
 def feature_names_of(view: TreeView, feature_names: Sequence[str] | None) -> list[str]:

@@ -7,9 +7,11 @@ column that changed its nature is an error that names it. Missing values are NaN
 masked cells; infinite values are ordinary values at the ends of the order.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -69,6 +71,14 @@ class TableSchema:
     @cached_property
     def _is_all_real(self) -> bool:
         return all(feature.kind == Kind.REAL for feature in self.features)
+
+    def with_missing(self, has_missing: Sequence[bool]) -> TableSchema:
+        """Return the schema with what training found out: which features have missing values."""
+        features = (
+            replace(feature, has_missing=missing)
+            for feature, missing in zip(self.features, has_missing, strict=True)
+        )
+        return TableSchema(tuple(features), self.names)
 
     def read(self, X: Any, estimator_name: str) -> _core.Table:
         """Read a table to predict from.

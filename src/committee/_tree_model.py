@@ -225,7 +225,8 @@ class TreeModel(TreeReprMixin, BaseEstimator):  # type: ignore[misc]
 
     def _grow(
         self, table: _core.Table, schema: TableSchema, target: EngineTarget, rows: RowWeights
-    ) -> _core.Tree:
+    ) -> tuple[_core.Tree, TableSchema]:
+        """Grow the tree; return it with the schema completed by what training saw."""
         settings = self._settings(schema, target, rows)
         alpha = check_real("ccp_alpha", self.ccp_alpha, 0.0)
         dataset = _core.BinnedDataset(
@@ -245,7 +246,8 @@ class TreeModel(TreeReprMixin, BaseEstimator):  # type: ignore[misc]
             counts=rows.counts,
             settings=settings,
         )
-        return tree.prune(alpha) if alpha > 0 else tree
+        has_missing = [dataset.has_missing(feature) for feature in range(schema.n_features)]
+        return tree.prune(alpha) if alpha > 0 else tree, schema.with_missing(has_missing)
 
     def _read_table(self, X: Any) -> tuple[_core.Table, TableSchema]:
         return read_table(X, self.categorical_features)

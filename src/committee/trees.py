@@ -164,7 +164,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):  # type: ignore[misc]
         weights = read_weights(sample_weight, table.n_rows)
         factors = class_weights(self.class_weight, labels, weights)
         n_classes = [len(classes) for classes in labels.classes]
-        tree = self._grow(
+        tree, schema = self._grow(
             table,
             schema,
             EngineTarget(labels.codes, n_classes, None),
@@ -392,7 +392,7 @@ default="squared_error"
         weights = read_weights(sample_weight, table.n_rows)
         if self.criterion == "poisson":
             _check_counts(values, weights)
-        tree = self._grow(
+        tree, schema = self._grow(
             table,
             schema,
             EngineTarget(None, [], values),

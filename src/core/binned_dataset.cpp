@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "bucketed_values.hpp"
 #include "quantize.hpp"
 #include "radix_sort.hpp"
 #include "scratch_pool.hpp"
@@ -31,21 +32,81 @@ std::vector<std::uint64_t> whole_weights(std::span<const double> weights) {
   return whole;
 }
 
-// Working memory for one column at a time.
+std::size_t size_of(ValueType type) {
+  switch (type) {
+    case ValueType::kFloat64:
+    case ValueType::kInt64:
+      return 8;
+    case ValueType::kFloat32:
+    case ValueType::kInt32:
+      return 4;
+    case ValueType::kUint8:
+      return 1;
+  }
+  return 8;
+}
+
+// Neighbouring columns of a row-major matrix share their cache lines, so they are read together:
+// the first feature of each group, and the end. Other columns are groups of their own.
+std::vector<std::size_t> group_neighbours(const TableView& table) {
+  constexpr std::size_t kGroup = 8;
+  std::vector<std::size_t> begins;
+  for (std::size_t i = 0; i < table.n_features(); ++i) {
+    const ColumnView& column = table.columns[i];
+    const auto size = static_cast<std::ptrdiff_t>(size_of(column.type));
+    const bool joins = !begins.empty() && i - begins.back() < kGroup && column.stride != size &&
+                       column.missing == nullptr &&
+                       table.columns[i - 1].missing == nullptr &&
+                       column.type == table.columns[i - 1].type &&
+                       column.stride == table.columns[i - 1].stride &&
+                       column.data == table.columns[i - 1].data + size;
+    if (!joins) begins.push_back(i);
+  }
+  begins.push_back(table.n_features());
+  return begins;
+}
+
+// Copies neighbouring columns side by side into `copy`; returns views on the copies.
+template <typename T>
+std::vector<ColumnView> gather_columns(std::span<const ColumnView> columns, std::size_t n_rows,
+                                       std::vector<std::uint64_t>& copy) {
+  copy.resize((columns.size() * n_rows * sizeof(T) + 7) / 8);
+  T* const out = reinterpret_cast<T*>(copy.data());
+  const std::size_t n_columns = columns.size();
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    const auto* in = reinterpret_cast<const T*>(
+        columns[0].data + static_cast<std::ptrdiff_t>(row) * columns[0].stride);
+    for (std::size_t i = 0; i < n_columns; ++i) out[i * n_rows + row] = in[i];
+  }
+  std::vector<ColumnView> views(columns.begin(), columns.end());
+  for (std::size_t i = 0; i < n_columns; ++i) {
+    views[i].data = reinterpret_cast<const std::byte*>(out + i * n_rows);
+    views[i].stride = sizeof(T);
+  }
+  return views;
+}
+
+std::vector<ColumnView> gather_columns(std::span<const ColumnView> columns, std::size_t n_rows,
+                                       std::vector<std::uint64_t>& copy) {
+  if (columns.size() < 2) return {columns.begin(), columns.end()};
+  switch (size_of(columns[0].type)) {
+    case 8:
+      return gather_columns<std::uint64_t>(columns, n_rows, copy);
+    case 4:
+      return gather_columns<std::uint32_t>(columns, n_rows, copy);
+    default:
+      return gather_columns<std::uint8_t>(columns, n_rows, copy);
+  }
+}
+
+// Working memory for one group of columns at a time.
 struct BinningScratch {
-  std::vector<std::uint32_t> keys32, spare32;
-  std::vector<std::uint64_t> keys64, spare64;
+  std::vector<std::uint64_t> copy;
+  std::vector<double> values, sorted;
+  BucketedValues buckets;
   std::vector<KeyedRow<std::uint32_t>> rows32, spare_rows32;
   std::vector<KeyedRow<std::uint64_t>> rows64, spare_rows64;
 
-  template <typename Key>
-  auto keys() {
-    if constexpr (sizeof(Key) == 4) {
-      return std::tie(keys32, spare32);
-    } else {
-      return std::tie(keys64, spare64);
-    }
-  }
   template <typename Key>
   auto rows() {
     if constexpr (sizeof(Key) == 4) {
@@ -158,22 +219,10 @@ std::vector<WeightedKey> distinct_keys(const ColumnView& column, std::size_t n_r
     distinct.back().weight += weight;
   };
   Key key{};
-  if (weights.empty()) {
-    auto [keys, spare] = scratch.keys<Key>();
-    keys.clear();
-    keys.reserve(n_rows);
-    for (std::size_t row = 0; row < n_rows; ++row) {
-      if (Keys::read(column, row, key)) keys.push_back(key);
-    }
-    has_missing = keys.size() < n_rows;
-    radix_sort(keys, spare);
-    for (const Key item : keys) append(item, 1);
-    return distinct;
-  }
   auto [keys, spare] = scratch.rows<Key>();
   keys.clear();
   for (std::size_t row = 0; row < n_rows; ++row) {
-    if (weights[row] == 0) continue;
+    if (!weights.empty() && weights[row] == 0) continue;
     if (Keys::read(column, row, key)) {
       keys.push_back({key, static_cast<std::uint32_t>(row)});
     } else {
@@ -181,7 +230,7 @@ std::vector<WeightedKey> distinct_keys(const ColumnView& column, std::size_t n_r
     }
   }
   radix_sort(keys, spare);
-  for (const auto& item : keys) append(item.key, weights[item.row]);
+  for (const auto& item : keys) append(item.key, weights.empty() ? 1 : weights[item.row]);
   return distinct;
 }
 
@@ -237,6 +286,74 @@ void bin_feature(BinnedFeature& feature, const ColumnView& column, std::size_t n
       const std::uint32_t code = is_present[i] ? bins[i] : feature.column.missing_code();
       codes[first_row + i] = static_cast<std::uint8_t>(std::min(code, last_code));
     }
+  }
+}
+
+// The bins of a column whose rows all weigh the same: as cut_into_bins does, but a bin's end is
+// found by its rank.
+void cut_into_bins(BucketedValues& values, std::uint32_t max_bins, BinnedFeature& feature) {
+  const std::size_t n = values.n_present();
+  const auto add_bin = [&](std::size_t begin, std::size_t end) {
+    feature.low.push_back({.real = values.at(begin)});
+    feature.high.push_back({.real = values.at(end - 1)});
+  };
+  for (std::size_t begin = 0; begin < n && feature.low.size() <= max_bins;) {
+    const std::size_t end = values.run_of(begin).end;
+    add_bin(begin, end);
+    begin = end;
+  }
+  if (feature.low.size() <= max_bins) return;
+  feature.low.clear();
+  feature.high.clear();
+  std::size_t begin = 0;
+  for (std::size_t bins_left = max_bins; begin < n; --bins_left) {
+    std::size_t end = n;
+    if (bins_left > 1) {
+      const std::size_t share = (n - begin) / bins_left;
+      const BucketedValues::Run run = values.run_of(begin + share - 1);
+      const bool overshoots = run.end - begin - share > share - (run.begin - begin);
+      end = run.begin > begin && overshoots ? run.begin : run.end;
+    }
+    add_bin(begin, end);
+    begin = end;
+  }
+}
+
+void bin_reals(BinnedFeature& feature, const ColumnView& column, std::size_t n_rows,
+               std::uint32_t max_bins, BinningScratch& scratch) {
+  scratch.values.resize(n_rows);
+  if (column.type == ValueType::kFloat32 && column.missing == nullptr) {
+    for (std::size_t row = 0; row < n_rows; ++row) {
+      scratch.values[row] = static_cast<double>(column.at<float>(row)) + 0.0;
+    }
+  } else {
+    for (std::size_t row = 0; row < n_rows; ++row) {
+      scratch.values[row] = read_real(column, row) + 0.0;  // -0.0 becomes 0.0
+    }
+  }
+  BucketedValues& buckets = scratch.buckets;
+  buckets.assign(scratch.values, scratch.sorted);
+  cut_into_bins(buckets, max_bins, feature);
+  feature.column.n_values = static_cast<std::uint32_t>(feature.low.size());
+  feature.column.has_missing = buckets.n_present() < n_rows;
+
+  // The first bin that may hold a value of each bucket; seldom is it not the one.
+  std::array<std::uint8_t, BucketedValues::kBuckets + 1> first_bin{};
+  std::array<double, 256> ends;
+  ends.fill(std::numeric_limits<double>::infinity());
+  std::uint32_t bucket = 0;
+  for (std::uint32_t bin = 0; bin < feature.column.n_values; ++bin) {
+    ends[bin] = feature.high[bin].real;
+    const std::uint32_t last_bucket = buckets.bucket_of(ends[bin]);
+    for (; bucket <= last_bucket; ++bucket) first_bin[bucket] = static_cast<std::uint8_t>(bin);
+  }
+  first_bin[BucketedValues::kMissing] = static_cast<std::uint8_t>(feature.column.n_values);
+  const std::span<std::uint8_t> codes = allocate_codes<std::uint8_t>(feature, n_rows);
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    const double value = scratch.values[row];
+    std::uint8_t bin = first_bin[buckets.bucket_of(value)];
+    while (ends[bin] < value) ++bin;
+    codes[row] = bin;
   }
 }
 
@@ -304,33 +421,45 @@ BinnedDataset::BinnedDataset(const TableView& table, std::span<const double> wei
   const std::vector<std::uint64_t> whole = whole_weights(weights);
   const std::size_t n_rows = table.n_rows;
   ScratchPool<BinningScratch> pool;
-  const auto read_column = [&]<typename Keys>(BinnedFeature& feature, const ColumnView& column) {
+  const auto read_column = [&]<typename Keys>(BinnedFeature& feature, const ColumnView& column,
+                                              BinningScratch& scratch) {
+    if (options.exact) {
+      rank_feature<Keys>(feature, column, n_rows, whole, scratch);
+    } else {
+      bin_feature<Keys>(feature, column, n_rows, whole, options.max_bins, scratch);
+    }
+  };
+  const bool is_unweighted = whole.empty();
+  const auto read_feature = [&](std::size_t index, const ColumnView& column,
+                                BinningScratch& scratch) {
+    BinnedFeature& feature = features_[index];
+    feature.kind = table_.kinds[index];
+    if (feature.kind == FeatureKind::kCategory) {
+      copy_levels(feature, column, n_rows, whole, n_levels[index]);
+    } else if (feature.kind == FeatureKind::kInteger) {
+      read_column.template operator()<IntegerKeys>(feature, column, scratch);
+    } else if (is_unweighted && !options.exact) {
+      bin_reals(feature, column, n_rows, options.max_bins, scratch);
+    } else if (column.type == ValueType::kFloat32 && column.missing == nullptr) {
+      read_column.template operator()<FloatKeys>(feature, column, scratch);
+    } else {
+      read_column.template operator()<DoubleKeys>(feature, column, scratch);
+    }
+  };
+  const std::vector<std::size_t> begins = group_neighbours(table_);
+  const auto read_group = [&](std::size_t group) {
     pool.lend([&](BinningScratch& scratch) {
-      if (options.exact) {
-        rank_feature<Keys>(feature, column, n_rows, whole, scratch);
-      } else {
-        bin_feature<Keys>(feature, column, n_rows, whole, options.max_bins, scratch);
+      const std::size_t first = begins[group];
+      const std::vector<ColumnView> columns = gather_columns(
+          std::span(table_.columns).subspan(first, begins[group + 1] - first), n_rows,
+          scratch.copy);
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        monitor.check();
+        read_feature(first + i, columns[i], scratch);
       }
     });
   };
-  parallel_for(
-      table.n_features(), options.n_threads,
-      [&](std::size_t index) {
-        monitor.check();
-        BinnedFeature& feature = features_[index];
-        const ColumnView& column = table_.columns[index];
-        feature.kind = table_.kinds[index];
-        if (feature.kind == FeatureKind::kCategory) {
-          copy_levels(feature, column, n_rows, whole, n_levels[index]);
-        } else if (feature.kind == FeatureKind::kInteger) {
-          read_column.template operator()<IntegerKeys>(feature, column);
-        } else if (column.type == ValueType::kFloat32 && column.missing == nullptr) {
-          read_column.template operator()<FloatKeys>(feature, column);
-        } else {
-          read_column.template operator()<DoubleKeys>(feature, column);
-        }
-      },
-      &monitor);
+  parallel_for(begins.size() - 1, options.n_threads, read_group, &monitor);
 }
 
 Value BinnedDataset::value(std::size_t feature, std::size_t row) const {

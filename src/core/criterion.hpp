@@ -1,8 +1,9 @@
 // How good a set of rows is, as a *score* of its statistic.
 //
 // Scores add up: splitting a node gains score(left) + score(right) - score(node), which is the
-// weighted decrease of impurity in units of `unit()`. `value` is what a leaf of these rows
-// predicts, for monotone constraints.
+// weighted decrease of impurity in units of `unit()`. `pair` is score(left) + score(right) for two
+// sides that make up the node, computed in the form that its vector kernel uses (score_kernels.hpp)
+// where there is one. `value` is what a leaf of these rows predicts, for monotone constraints.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <limits>
 #include <vector>
 
+#include "score_kernels.hpp"
 #include "statistic.hpp"
 
 namespace committee {
@@ -34,7 +36,25 @@ class BinaryScore {
   using Adder = BinaryAdder;
   using Cell = Adder::Cell;
 
-  BinaryScore(const RowStatistics&, const Cell*) {}
+  BinaryScore(const RowStatistics&, const Cell* total)
+      : total_(static_cast<double>(static_cast<std::uint32_t>(*total))),
+        ones_(static_cast<double>(static_cast<std::uint32_t>(*total >> 32))) {}
+
+  static constexpr bool has_kernel() { return kCriterion == Criterion::kGini; }
+  double total_weight() const { return total_; }
+  double total_ones() const { return ones_; }
+  // With a of n and b of m: sum of squares over weights = n + m - 2 (a + b) + 2 (a^2/n + b^2/m).
+  double from_kernel(double value) const { return (total_ - 2 * ones_) + 2 * value; }
+
+  double pair(const Cell* left, const Cell* right) const {
+    if constexpr (has_kernel()) {
+      return from_kernel(gini_cut_score(
+          static_cast<double>(static_cast<std::uint32_t>(*left)),
+          static_cast<double>(static_cast<std::uint32_t>(*left >> 32)), total_, ones_));
+    } else {
+      return score(left) + score(right);
+    }
+  }
 
   static double score(const Cell* cell) {
     const auto total = static_cast<double>(static_cast<std::uint32_t>(*cell));
@@ -59,6 +79,10 @@ class BinaryScore {
   // Statistics to order the levels of a category by: the share of class 1 is enough.
   static std::size_t n_orders() { return 1; }
   static double order(const Cell* cell, std::size_t) { return value(cell); }
+
+ private:
+  double total_;
+  double ones_;
 };
 
 // Any number of classes and outputs; the scores of the outputs add up.
@@ -71,6 +95,9 @@ class ClassScore {
   ClassScore(const RowStatistics& rows, const Cell*)
       : first_class_(rows.first_class),
         unit_(std::ldexp(1.0, -rows.weight_exponent) / static_cast<double>(rows.n_outputs)) {}
+
+  static constexpr bool has_kernel() { return false; }
+  double pair(const Cell* left, const Cell* right) const { return score(left) + score(right); }
 
   double score(const Cell* cell) const {
     double sum = 0.0;
@@ -143,6 +170,20 @@ class SquaredScore {
       factors_.push_back(std::ldexp(1.0, 2 * (finest - sum_exponents_[output])));
     }
     unit_ = std::ldexp(1.0, weight_exponent_ - 2 * finest) / static_cast<double>(centres_.size());
+    total_weight_ = static_cast<double>(total[0]);
+    total_sum_ = static_cast<double>(total[1]);
+  }
+
+  bool has_kernel() const { return means_.size() == 1; }
+  double total_weight() const { return total_weight_; }
+  double total_sum() const { return total_sum_; }
+  double mean() const { return means_[0]; }
+  static double from_kernel(double value) { return value; }
+
+  double pair(const Cell* left, const Cell* right) const {
+    if (!has_kernel()) return score(left) + score(right);
+    return squared_cut_score(static_cast<double>(left[0]), static_cast<double>(left[1]),
+                             total_weight_, total_sum_, means_[0]);
   }
 
   double score(const Cell* cell) const {
@@ -184,6 +225,8 @@ class SquaredScore {
   std::vector<double> means_;
   std::vector<double> factors_;
   double unit_ = 1.0;
+  double total_weight_ = 0.0;
+  double total_sum_ = 0.0;
 };
 
 // Half Poisson deviance. A side without any count has no finite deviance and is not allowed.
@@ -199,6 +242,9 @@ class PoissonScore {
     }
     unit_ = std::ldexp(1.0, -finest) / static_cast<double>(factors_.size());
   }
+
+  static constexpr bool has_kernel() { return false; }
+  double pair(const Cell* left, const Cell* right) const { return score(left) + score(right); }
 
   double score(const Cell* cell) const {
     double sum = 0.0;

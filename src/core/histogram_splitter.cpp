@@ -6,6 +6,7 @@
 // subset is a contiguous part (exactly so for two classes and for one regression target; with
 // more classes one order for each class is tried and the best subset kept).
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <numeric>
@@ -23,7 +24,7 @@ namespace {
 constexpr std::uint32_t kMaskCodes = 64;
 
 // Working memory of one thread. Cells and counts are all zero between two features.
-template <typename Cell>
+template <typename Cell, typename Cuts>
 struct Scratch {
   std::vector<Cell> cells;
   std::vector<std::int64_t> counts;
@@ -32,12 +33,78 @@ struct Scratch {
   std::vector<Cell> left;
   std::vector<Cell> right;
   std::vector<std::pair<double, std::uint32_t>> ordered;
+  Cuts cuts;
+};
+
+// What is on the left of each cut, as the vector kernel of a score wants it; see score_kernels.hpp.
+template <typename Score>
+struct CutArrays {
+  static constexpr bool kExists = false;
+};
+
+template <>
+struct CutArrays<BinaryScore<Criterion::kGini>> {
+  static constexpr bool kExists = true;
+  static constexpr std::size_t kCellSize = 1;
+  std::vector<std::int32_t> weight;
+  std::vector<std::int32_t> ones;
+  std::vector<double> scores;
+
+  void reserve(std::size_t n) {
+    if (weight.size() >= n) return;
+    weight.resize(n);
+    ones.resize(n);
+    scores.resize(n);
+  }
+  struct Writer {
+    std::int32_t* weight;
+    std::int32_t* ones;
+    void set(std::size_t i, const std::array<std::uint64_t, kCellSize>& left) const {
+      weight[i] = static_cast<std::int32_t>(left[0] & 0xFFFFFFFFULL);
+      ones[i] = static_cast<std::int32_t>(left[0] >> 32);
+    }
+  };
+  Writer writer() { return {weight.data(), ones.data()}; }
+  Cut best(const BinaryScore<Criterion::kGini>& score, std::size_t begin, std::size_t end) {
+    return best_gini_cut(weight.data(), ones.data(), begin, end, score.total_weight(),
+                         score.total_ones(), scores.data());
+  }
+};
+
+template <>
+struct CutArrays<SquaredScore> {
+  static constexpr bool kExists = true;
+  static constexpr std::size_t kCellSize = 2;
+  std::vector<double> weight;
+  std::vector<double> sum;
+  std::vector<double> scores;
+
+  void reserve(std::size_t n) {
+    if (weight.size() >= n) return;
+    weight.resize(n);
+    sum.resize(n);
+    scores.resize(n);
+  }
+  struct Writer {
+    double* weight;
+    double* sum;
+    void set(std::size_t i, const std::array<std::int64_t, kCellSize>& left) const {
+      weight[i] = static_cast<double>(left[0]);
+      sum[i] = static_cast<double>(left[1]);
+    }
+  };
+  Writer writer() { return {weight.data(), sum.data()}; }
+  Cut best(const SquaredScore& score, std::size_t begin, std::size_t end) {
+    return best_squared_cut(weight.data(), sum.data(), begin, end, score.total_weight(),
+                            score.total_sum(), score.mean(), scores.data());
+  }
 };
 
 template <typename Score>
 class HistogramSplitter final : public Splitter {
   using Adder = typename Score::Adder;
   using Cell = typename Adder::Cell;
+  using Memory = Scratch<Cell, CutArrays<Score>>;
 
  public:
   HistogramSplitter(const FitData& data, const GrowOptions& options)
@@ -54,7 +121,7 @@ class HistogramSplitter final : public Splitter {
     const Search search(*this, node, adder, score);
     Split best = search_features(node, options_, n_threads, monitor,
                                  [&](std::uint32_t feature, Split& split) {
-                                   pool_.lend([&](Scratch<Cell>& scratch) {
+                                   pool_.lend([&](Memory& scratch) {
                                      search.try_feature(feature, scratch, split);
                                    });
                                  });
@@ -87,7 +154,7 @@ class HistogramSplitter final : public Splitter {
       }
     }
 
-    void try_feature(std::uint32_t feature, Scratch<Cell>& scratch, Split& best) const {
+    void try_feature(std::uint32_t feature, Memory& scratch, Split& best) const {
       const CodeColumn& column = node_.block->columns[feature];
       const std::size_t n_cells = std::size_t{column.n_codes()} * adder_.cell_size();
       if (scratch.cells.size() < n_cells) scratch.cells.resize(n_cells);
@@ -121,7 +188,7 @@ class HistogramSplitter final : public Splitter {
     // Adds the rows up by code; returns the set of present codes where a mask can hold it.
     template <typename Code>
     std::uint64_t add_up(const Code* codes, const CodeColumn& column,
-                         Scratch<Cell>& scratch) const {
+                         Memory& scratch) const {
       Cell* const cells = scratch.cells.data();
       const std::size_t size = adder_.cell_size();
       std::uint64_t mask = 0;
@@ -145,11 +212,11 @@ class HistogramSplitter final : public Splitter {
       return mask;
     }
 
-    Cell* cell(std::uint32_t code, Scratch<Cell>& scratch) const {
+    Cell* cell(std::uint32_t code, Memory& scratch) const {
       return scratch.cells.data() + code * adder_.cell_size();
     }
 
-    void clear(std::uint32_t code, Scratch<Cell>& scratch) const {
+    void clear(std::uint32_t code, Memory& scratch) const {
       std::fill_n(cell(code, scratch), adder_.cell_size(), Cell{0});
       if (counts_rows_) scratch.counts[code] = 0;
     }
@@ -157,7 +224,7 @@ class HistogramSplitter final : public Splitter {
     // Calls visit(code) for the codes below `end` that occur, ascending.
     template <typename Visit>
     void for_each_present(const CodeColumn& column, std::uint64_t mask, std::uint32_t end,
-                          Scratch<Cell>& scratch, Visit&& visit) const {
+                          Memory& scratch, Visit&& visit) const {
       if (column.n_codes() <= kMaskCodes) {
         if (end < kMaskCodes) mask &= (std::uint64_t{1} << end) - 1;
         for (; mask != 0; mask &= mask - 1) {
@@ -171,7 +238,7 @@ class HistogramSplitter final : public Splitter {
     }
 
     void list_present(const CodeColumn& column, std::uint64_t mask,
-                      Scratch<Cell>& scratch) const {
+                      Memory& scratch) const {
       scratch.present.clear();
       for_each_present(column, mask, column.n_codes(), scratch,
                        [&](std::uint32_t code) { scratch.present.push_back(code); });
@@ -179,7 +246,7 @@ class HistogramSplitter final : public Splitter {
 
     // The score of the split (left, rest), or no score when it breaks a limit.
     double evaluate(std::uint32_t feature, const Cell* left, std::int64_t left_rows,
-                    Scratch<Cell>& scratch) const {
+                    Memory& scratch) const {
       constexpr double kRefused = -std::numeric_limits<double>::infinity();
       const std::int64_t left_weight = adder_.weight(left);
       if (static_cast<double>(left_weight) < min_weight_ ||
@@ -201,12 +268,12 @@ class HistogramSplitter final : public Splitter {
           return kRefused;
         }
       }
-      return score_.score(left) + score_.score(right);
+      return score_.pair(left, right);
     }
 
     // Notes the split whose left side and score are given. The larger child takes what the node
     // has never seen.
-    void keep(std::uint32_t feature, double score, const Cell* left, Scratch<Cell>& scratch,
+    void keep(std::uint32_t feature, double score, const Cell* left, Memory& scratch,
               Split& best) const {
       best.score = score;
       best.feature = feature;
@@ -225,7 +292,7 @@ class HistogramSplitter final : public Splitter {
 
     void try_threshold(std::uint32_t feature, const Cell* left, std::int64_t left_rows,
                        std::uint32_t last_left, std::uint32_t first_right, int missing_child,
-                       Scratch<Cell>& scratch, Split& best) const {
+                       Memory& scratch, Split& best) const {
       const double score = evaluate(feature, left, left_rows, scratch);
       if (!(score > best.score)) return;
       keep(feature, score, left, scratch, best);
@@ -241,7 +308,7 @@ class HistogramSplitter final : public Splitter {
     // missing values is left for the right side.
     void try_both_sides(std::uint32_t feature, const CodeColumn& column, bool has_missing,
                         std::int64_t left_rows, std::uint32_t last_left,
-                        std::uint32_t first_right, Scratch<Cell>& scratch, Split& best) const {
+                        std::uint32_t first_right, Memory& scratch, Split& best) const {
       try_threshold(feature, scratch.left.data(), left_rows, last_left, first_right,
                     has_missing ? 1 : -1, scratch, best);
       if (!has_missing || first_right == kNoCode) return;
@@ -255,9 +322,16 @@ class HistogramSplitter final : public Splitter {
     }
 
     void try_thresholds(std::uint32_t feature, const CodeColumn& column, std::uint64_t mask,
-                        Scratch<Cell>& scratch, Split& best) const {
+                        Memory& scratch, Split& best) const {
       const std::uint32_t missing = column.missing_code();
       const bool has_missing = column.has_missing && !adder_.is_empty(cell(missing, scratch));
+      if constexpr (CutArrays<Score>::kExists) {
+        const bool is_plain = !has_missing && !counts_rows_ && options_.monotonic.empty();
+        if (is_plain && score_.has_kernel()) {
+          try_cuts(feature, column, mask, scratch, best);
+          return;
+        }
+      }
       std::uint32_t previous = kNoCode;
       std::int64_t left_rows = 0;
       for_each_present(column, mask, column.n_values, scratch, [&](std::uint32_t code) {
@@ -277,8 +351,67 @@ class HistogramSplitter final : public Splitter {
       clear(missing, scratch);
     }
 
+    // The plain case, without missing values or constraints: all thresholds in one vector pass.
+    void try_cuts(std::uint32_t feature, const CodeColumn& column, std::uint64_t mask,
+                  Memory& scratch, Split& best) const {
+      auto& cuts = scratch.cuts;
+      cuts.reserve(column.n_codes());
+      scratch.present.resize(std::max<std::size_t>(scratch.present.size(), column.n_codes()));
+      // Plain pointers and a local sum: the compiler cannot know that the arrays do not overlap.
+      const auto writer = cuts.writer();
+      std::uint32_t* const present = scratch.present.data();
+      Cell* const cells = scratch.cells.data();
+      std::array<Cell, CutArrays<Score>::kCellSize> left{};
+      std::size_t n_present = 0;
+      const auto pass = [&](std::uint32_t code) {
+        Cell* const here = cells + code * left.size();
+        for (std::size_t i = 0; i < left.size(); ++i) {
+          left[i] += here[i];
+          here[i] = 0;
+        }
+        writer.set(n_present, left);
+        present[n_present] = code;
+      };
+      if (column.n_codes() <= kMaskCodes) {
+        for_each_present(column, mask, column.n_values, scratch, [&](std::uint32_t code) {
+          pass(code);
+          ++n_present;
+        });
+      } else {  // what an empty cell wrote is overwritten by the next: no branch to mispredict
+        for (std::uint32_t code = 0; code < column.n_values; ++code) {
+          const bool is_present = !adder_.is_empty(cells + code * left.size());
+          pass(code);
+          n_present += is_present ? 1 : 0;
+        }
+      }
+      if (n_present < 2) return;
+      std::size_t begin = 0;
+      std::size_t end = n_present - 1;
+      const auto total_weight = static_cast<double>(total_weight_);
+      while (begin < end && static_cast<double>(cuts.weight[begin]) < min_weight_) ++begin;
+      while (begin < end && total_weight - static_cast<double>(cuts.weight[end - 1]) < min_weight_) {
+        --end;
+      }
+      if (begin == end) return;
+      const Cut cut = cuts.best(score_, begin, end);
+      const double score = score_.from_kernel(cut.score);
+      if (!(score > best.score)) return;
+      best.score = score;
+      best.feature = feature;
+      best.kind = data_.dataset->feature(feature).kind == FeatureKind::kInteger
+                      ? SplitKind::kInteger
+                      : SplitKind::kReal;
+      best.n_children = 2;
+      best.has_threshold = false;
+      best.child_of_code.clear();
+      best.last_left = scratch.present[cut.index];
+      best.first_right = scratch.present[cut.index + 1];
+      const auto left_weight = static_cast<double>(cuts.weight[cut.index]);
+      best.default_child = left_weight >= total_weight - left_weight ? 0 : 1;
+    }
+
     void try_random_threshold(std::uint32_t feature, const CodeColumn& column,
-                              Scratch<Cell>& scratch, Split& best) const {
+                              Memory& scratch, Split& best) const {
       std::span<const std::uint32_t> present = scratch.present;
       const bool has_missing = !present.empty() && column.has_missing &&
                                present.back() == column.missing_code();
@@ -308,7 +441,7 @@ class HistogramSplitter final : public Splitter {
 
     // Tries every prefix of the codes in `scratch.ordered` as the left side.
     void try_prefixes(std::uint32_t feature, const CodeColumn& column, std::size_t first,
-                      std::size_t last, Scratch<Cell>& scratch, Split& best) const {
+                      std::size_t last, Memory& scratch, Split& best) const {
       std::fill(scratch.left.begin(), scratch.left.end(), Cell{0});
       std::int64_t left_rows = 0;
       const auto& ordered = scratch.ordered;
@@ -338,7 +471,7 @@ class HistogramSplitter final : public Splitter {
       if (child != kNoChild) best.default_child = child;
     }
 
-    void try_subsets(std::uint32_t feature, const CodeColumn& column, Scratch<Cell>& scratch,
+    void try_subsets(std::uint32_t feature, const CodeColumn& column, Memory& scratch,
                      Split& best) const {
       if (scratch.present.size() < 2) return;
       for (std::size_t order = 0; order < score_.n_orders(); ++order) {
@@ -352,7 +485,7 @@ class HistogramSplitter final : public Splitter {
     }
 
     void try_random_subset(std::uint32_t feature, const CodeColumn& column,
-                           Scratch<Cell>& scratch, Split& best) const {
+                           Memory& scratch, Split& best) const {
       const auto n_present = static_cast<std::uint32_t>(scratch.present.size());
       if (n_present < 2) return;
       Random random(derive_key(node_.key, std::uint64_t{feature} + 1));
@@ -365,7 +498,7 @@ class HistogramSplitter final : public Splitter {
       try_prefixes(feature, column, cut, cut, scratch, best);
     }
 
-    void try_fan_out(std::uint32_t feature, const CodeColumn& column, Scratch<Cell>& scratch,
+    void try_fan_out(std::uint32_t feature, const CodeColumn& column, Memory& scratch,
                      Split& best) const {
       if (scratch.present.size() < 2) return;
       double score = 0.0;
@@ -412,7 +545,7 @@ class HistogramSplitter final : public Splitter {
   const FitData& data_;
   const GrowOptions& options_;
   std::vector<Cell> total_;
-  ScratchPool<Scratch<Cell>> pool_;
+  ScratchPool<Memory> pool_;
 };
 
 template <template <Criterion> typename Score>

@@ -52,8 +52,8 @@ template <typename Key>
 Key key_of(const KeyedRow<Key>& item) {
   return item.key;
 }
-inline std::uint32_t key_of(std::uint32_t key) { return key; }
-inline std::uint64_t key_of(std::uint64_t key) { return key; }
+
+
 
 // Sorts `items` by key, keeping the order of equal keys. `scratch` is resized as needed.
 template <typename Item>

@@ -38,9 +38,9 @@ std::uint32_t Tree::child_of_level(const Node& node, std::int32_t level) const {
 
 std::size_t Tree::category_length(const Node& node) const {
   if (node.is_leaf()) return 0;
-  const std::uint32_t* data = category_data.data() + node.threshold.offset;
-  if (node.kind() == SplitKind::kSubset) return 1 + std::size_t{data[0] & ~kListFlag};
-  if (node.kind() == SplitKind::kFanOut) return 3 + std::size_t{data[2]};
+  const std::uint64_t offset = node.threshold.offset;  // not an offset for the other kinds
+  if (node.kind() == SplitKind::kSubset) return 1 + std::size_t{category_data[offset] & ~kListFlag};
+  if (node.kind() == SplitKind::kFanOut) return 3 + std::size_t{category_data[offset + 2]};
   return 0;
 }
 

@@ -15,6 +15,7 @@
 
 #include "../binned_dataset.hpp"
 #include "../grower.hpp"
+#include "../score_kernels.hpp"
 #include "../target.hpp"
 #include "arrays.hpp"
 #include "monitor.hpp"
@@ -197,7 +198,17 @@ void register_grower(nb::module_& m) {
             if (feature >= self.dataset.n_features()) throw nb::index_error("no such feature");
             return self.dataset.feature(feature).column.n_codes();
           },
-          nb::arg("feature"), "Number of codes of a feature, the missing code included.");
+          nb::arg("feature"), "Number of codes of a feature, the missing code included.")
+      .def(
+          "has_missing",
+          [](const DatasetObject& self, std::size_t feature) {
+            if (feature >= self.dataset.n_features()) throw nb::index_error("no such feature");
+            return self.dataset.feature(feature).column.has_missing;
+          },
+          nb::arg("feature"), "Whether a row of positive weight misses the feature.");
+  m.def("simd_level", &simd_level, "The instruction set in use: avx2 or scalar.");
+  m.def("set_simd_level", &set_simd_level, nb::arg("level"),
+        "Choose auto, avx2 or scalar; results are the same.");
   m.def("grow_tree", &grow, nb::arg("dataset"), nb::kw_only(), nb::arg("classes") = nb::none(),
         nb::arg("n_classes") = std::vector<std::uint32_t>(), nb::arg("reals") = nb::none(),
         nb::arg("weights") = nb::none(), nb::arg("counts") = nb::none(),

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "../monitor.hpp"
+#include "gil.hpp"
 
 namespace committee {
 
@@ -20,7 +21,7 @@ template <typename Body>
 auto run_monitored(nb::handle progress, Body&& body) {
   std::exception_ptr raised;  // outlives the monitor; destroyed with the GIL held
   const auto poll = [&raised, progress](std::uint64_t done) {
-    const nb::gil_scoped_acquire gil;
+    const WithGil with_gil;
     try {
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
       if (!progress.is_none()) progress(done);
@@ -31,7 +32,7 @@ auto run_monitored(nb::handle progress, Body&& body) {
     }
   };
   const auto run = [&] {
-    const nb::gil_scoped_release release;
+    const WithoutGil without_gil;
     Monitor monitor(poll);
     return std::forward<Body>(body)(monitor);
   };

@@ -12,6 +12,7 @@
 
 #include "../random.hpp"
 #include "../thread_pool.hpp"
+#include "gil.hpp"
 #include "monitor.hpp"
 
 namespace committee {
@@ -77,11 +78,11 @@ std::size_t pool_sleep(std::size_t n_tasks, std::size_t n_threads, std::size_t m
 
 void register_pool(nb::module_& m) {
   m.def("pool_sum", &pool_sum, nb::arg("n_tasks"), nb::arg("n_threads"), nb::arg("work_per_task"),
-        nb::call_guard<nb::gil_scoped_release>());
+        nb::call_guard<WithoutGil>());
   m.def("pool_raise", &pool_raise, nb::arg("n_tasks"), nb::arg("n_threads"), nb::arg("first_bad"),
-        nb::call_guard<nb::gil_scoped_release>());
+        nb::call_guard<WithoutGil>());
   m.def("pool_nested", &pool_nested, nb::arg("n_outer"), nb::arg("n_inner"), nb::arg("n_threads"),
-        nb::call_guard<nb::gil_scoped_release>());
+        nb::call_guard<WithoutGil>());
   m.def("pool_sleep", &pool_sleep, nb::arg("n_tasks"), nb::arg("n_threads"),
         nb::arg("milliseconds"), nb::arg("progress").none() = nb::none(),
         nb::sig("def pool_sleep(n_tasks: int, n_threads: int, milliseconds: int, "

@@ -11,6 +11,7 @@
 #include "../pruning.hpp"
 #include "arrays.hpp"
 #include "buffer.hpp"
+#include "gil.hpp"
 #include "table.hpp"
 
 namespace committee {
@@ -145,7 +146,7 @@ auto predict_table(const TreeObject& self, const TableObject& table, std::int64_
   const std::size_t n_rows = table.view().n_rows;
   const std::size_t n_values = self.tree().n_values;
   auto out = empty_array<double>({n_rows, n_values});
-  const nb::gil_scoped_release release;
+  const WithoutGil without_gil;
   predict(self.tree(), table.view(), {out.data(), n_rows * n_values}, threads);
   return out;
 }
@@ -155,7 +156,7 @@ auto apply_table(const TreeObject& self, const TableObject& table, std::int64_t 
   self.check_table(table.view());
   const std::size_t n_rows = table.view().n_rows;
   auto leaves = empty_array<std::uint32_t>({n_rows});
-  const nb::gil_scoped_release release;
+  const WithoutGil without_gil;
   apply(self.tree(), table.view(), {leaves.data(), n_rows}, threads);
   return leaves;
 }
@@ -164,7 +165,7 @@ auto decision_path_of_table(const TreeObject& self, const TableObject& table) {
   self.check_table(table.view());
   DecisionPath path;
   {
-    const nb::gil_scoped_release release;
+    const WithoutGil without_gil;
     path = decision_path(self.tree(), table.view());
   }
   return std::make_pair(to_array(std::move(path.offsets)), to_array(std::move(path.indices)));
@@ -176,14 +177,14 @@ TreeObject prune_tree(const TreeObject& self, double alpha) {
         ("alpha must be a number >= 0; got " + nb::cast<std::string>(nb::str(nb::float_(alpha))))
             .c_str());
   }
-  const nb::gil_scoped_release release;
+  const WithoutGil without_gil;
   return TreeObject(prune(self.tree(), alpha));
 }
 
 auto path_of_tree(const TreeObject& self) {
   PruningPath path;
   {
-    const nb::gil_scoped_release release;
+    const WithoutGil without_gil;
     path = pruning_path(self.tree());
   }
   return std::make_pair(to_array(std::move(path.alphas)), to_array(std::move(path.impurities)));

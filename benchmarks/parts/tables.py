@@ -1,0 +1,207 @@
+"""Real tables: accuracy and fit time on paired resamples of each table of a folder.
+
+The folder is named by the environment variable COMMITTEE_DATA; its manifest.json gives name,
+task, target and metric of each table. Fit seconds include whatever preparation a contestant needs.
+"""
+
+from __future__ import annotations
+
+import statistics
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import report
+from datasets import FOLDER_VARIABLE, TableInfo, list_tables, read_table
+from fresh import run_fresh
+from measure import measure_call, paired_difference, say
+from peers import Contestant
+from report import Goal
+
+TEST_SHARE = 0.25
+HIGHER_IS_BETTER = {"roc_auc": True, "log_loss": False, "rmse": False}
+
+
+@dataclass(frozen=True, slots=True)
+class TablesSize:
+    """How much to measure."""
+
+    max_rows: int
+    resamples: int
+    max_tables: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Two contestants for classes and two for numbers: ours first, the peer second."""
+
+    name: str
+    classifiers: tuple[Contestant, Contestant]
+    regressors: tuple[Contestant, Contestant]
+
+
+@dataclass(frozen=True)
+class TablesPart:
+    """Duels on every table that is small enough."""
+
+    name: str
+    title: str
+    duels: tuple[Duel, ...]
+    sizes: Mapping[str, TablesSize]
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Import names of the libraries in it."""
+        return tuple(each.library for duel in self.duels for each in duel.classifiers)
+
+    def run(self, size: str, resamples: int | None) -> dict[str, Any]:
+        """Measure table by table, each in a process of its own."""
+        settings = self.sizes[size]
+        tables = list_tables(settings.max_rows)[: settings.max_tables]
+        if not tables:
+            say(f"  no tables: {FOLDER_VARIABLE} does not name a folder with some")
+        found = []
+        for table in tables:
+            duels = {
+                duel.name: [asdict(each) for each in _side(duel, table)] for duel in self.duels
+            }
+            scores = run_fresh(
+                "parts.tables:duel_on_table",
+                table=asdict(table),
+                duels=duels,
+                resamples=resamples or settings.resamples,
+            )
+            found.append({"name": table.name, "task": table.task, **scores})
+        return {
+            "settings": asdict(settings),
+            "contestants": {
+                duel.name: [asdict(each) for each in (*duel.classifiers, *duel.regressors)]
+                for duel in self.duels
+            },
+            "tables": found,
+        }
+
+    def render(self, result: Mapping[str, Any]) -> list[str]:
+        """Return a summary and a table for each duel."""
+        if not result["tables"]:
+            return ["No tables were given."]
+        lines = [
+            "A win or a loss is a mean difference larger than its standard error over the paired "
+            "resamples; rank 1 is the better mean score, equal scores share 1.5.",
+            "",
+        ]
+        names = list(result["tables"][0]["duels"])
+        overview = ("settings", "wins", "ties", "losses", "mean rank", "fit time, geometric mean")
+        lines += [*report.table(overview, [_summary(name, result) for name in names]), ""]
+        for name in names:
+            header = (name, "metric", "committee", "peer", "difference ± error", "s", "peer s")
+            cells = [_row(table, name) for table in result["tables"]]
+            lines += [*report.table(header, cells), ""]
+        return lines
+
+    def goals(self, result: Mapping[str, Any]) -> list[Goal]:
+        """Nothing was promised for real tables: they are there to look at."""
+        return []
+
+
+def _side(duel: Duel, table: TableInfo) -> tuple[Contestant, Contestant]:
+    return duel.classifiers if table.is_classification else duel.regressors
+
+
+# ---- in the fresh process ----
+
+
+def duel_on_table(
+    table: dict[str, Any], duels: dict[str, list[dict[str, Any]]], resamples: int
+) -> dict[str, Any]:
+    """Fit both sides of each duel on the same resamples of a table."""
+    info = TableInfo(**table)
+    X, y = read_table(info)
+    found: dict[str, Any] = {}
+    for name, sides in duels.items():
+        runs: list[list[dict[str, Any]]] = [[], []]
+        runners = [Contestant(**side) for side in sides]
+        for resample in range(resamples):
+            parts = _resample(X, y, info, resample)
+            for runner, records in zip(runners, runs, strict=True):
+                records.append(_fit_and_score(runner, parts, info))
+        found[name] = {"ours": runs[0], "peer": runs[1]}
+        means = [statistics.fmean(record["score"] for record in records) for records in runs]
+        say(f"  {info.name}, {name}: {info.metric} {means[0]:.5g}, peer {means[1]:.5g}")
+    return {"metric": info.metric, "n_rows": len(y), "n_features": X.shape[1], "duels": found}
+
+
+def _resample(X: Any, y: Any, info: TableInfo, seed: int) -> list[Any]:
+    from sklearn.model_selection import train_test_split
+
+    classes = y if info.is_classification else None
+    parts: list[Any] = train_test_split(
+        X, y, test_size=TEST_SHARE, random_state=seed, stratify=classes
+    )
+    return parts
+
+
+def _fit_and_score(contestant: Contestant, parts: list[Any], info: TableInfo) -> dict[str, Any]:
+    X_train, X_test, y_train, y_test = parts
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the same advice of a library for every table
+        reading, model = measure_call(lambda: contestant.build().fit(X_train, y_train))
+        score = _score(model, X_test, y_test, info)
+    return {**asdict(reading), "score": score}
+
+
+def _score(model: Any, X: Any, truth: Any, info: TableInfo) -> float:
+    from sklearn.metrics import log_loss, roc_auc_score
+
+    if not info.is_classification:
+        return float(np.sqrt(np.mean((truth - model.predict(X)) ** 2)))
+    shares = model.predict_proba(X)
+    if info.metric == "roc_auc":
+        return float(roc_auc_score(truth, shares[:, 1]))
+    return float(log_loss(truth, shares, labels=model.classes_))
+
+
+# ---- reading results ----
+
+
+def _scores(table: Mapping[str, Any], name: str) -> tuple[list[float], list[float]]:
+    duel = table["duels"][name]
+    ours, theirs = ([run["score"] for run in duel[side]] for side in ("ours", "peer"))
+    return ours, theirs
+
+
+def _outcome(table: Mapping[str, Any], name: str) -> tuple[int, float]:
+    """Return 1, 0 or -1 for a win, a tie or a loss, and our rank."""
+    mean, error = paired_difference(*_scores(table, name))
+    gain = mean if HIGHER_IS_BETTER[table["metric"]] else -mean
+    outcome = 0 if abs(gain) <= error else int(np.sign(gain))
+    return outcome, 1.5 - 0.5 * float(np.sign(gain))
+
+
+def _summary(name: str, result: Mapping[str, Any]) -> tuple[str, ...]:
+    outcomes = [_outcome(table, name) for table in result["tables"]]
+    counts = [sum(outcome == kind for outcome, _ in outcomes) for kind in (1, 0, -1)]
+    rank = statistics.fmean(rank for _, rank in outcomes)
+    ratios = []
+    for table in result["tables"]:
+        duel = table["duels"][name]
+        ratios.append(report.best(duel["peer"]) / report.best(duel["ours"]))
+    speed = f"{statistics.geometric_mean(ratios):.1f}x faster"
+    return (name, *map(str, counts), f"{rank:.2f}, peer {3 - rank:.2f}", speed)
+
+
+def _row(table: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    ours, theirs = _scores(table, name)
+    mean, error = paired_difference(ours, theirs)
+    means = [report.number(statistics.fmean(scores), 4) for scores in (ours, theirs)]
+    duel = table["duels"][name]
+    times = [report.number(report.best(duel[side]), 2) for side in ("ours", "peer")]
+    return (
+        f"{table['name']} ({table['n_rows']:,} x {table['n_features']})",
+        table["metric"],
+        *means,
+        report.with_error(mean, error),
+        *times,
+    )

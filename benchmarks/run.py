@@ -1,0 +1,106 @@
+"""Run a suite of benchmarks: `python benchmarks/run.py trees --quick`.
+
+Each part is saved as soon as it is measured, so that parts can be measured one at a time on a
+quiet machine. Full results are committed; quick ones only show that everything runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from environment import describe_environment, load_average
+from measure import say
+from report import Part, page_section, read_results, write_results, write_section
+
+_HERE = Path(__file__).resolve().parent
+SUITES = ("smoke", "trees")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run what the command line asks for."""
+    options = _parse(arguments)
+    parts = _suite(options.suite)
+    if options.list:
+        _list(options.suite, parts)
+        return
+    size = "full" if options.full else "quick"
+    results_file = options.results / f"{options.suite}{'' if options.full else '-quick'}.json"
+    records = read_results(results_file)
+    if not options.render:
+        for part in _chosen(parts, options.only):
+            records[part.name] = _measure(part, size, options.resamples)
+            write_results(results_file, options.suite, records)
+    # Quick figures are no evidence: they reach a page only if one is named.
+    page = options.page or (_HERE.parent / "docs" / "benchmarks.md" if options.full else None)
+    if page is not None:
+        write_section(page, options.suite, page_section(parts, records))
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description="Measure speed, memory and accuracy against peers."
+    )
+    parser.add_argument("suite", choices=SUITES)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    what.add_argument("--full", action="store_true", help="the sizes of docs/benchmarks.md")
+    what.add_argument("--list", action="store_true", help="name the parts of the suite and stop")
+    parser.add_argument("--only", metavar="NAME", action="append", help="one part; may be repeated")
+    parser.add_argument("--resamples", type=_positive, help="paired resamples, for parts with them")
+    parser.add_argument("--render", action="store_true", help="write the page, measure nothing")
+    parser.add_argument(
+        "--results", type=Path, default=_HERE / "results", help="folder of the JSON files"
+    )
+    parser.add_argument("--page", type=Path, help="Markdown page to write the tables to")
+    return parser.parse_args(arguments)
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be an int >= 1; got {text}")
+    return value
+
+
+def _suite(name: str) -> tuple[Part, ...]:
+    parts: tuple[Part, ...] = import_module(f"suites.{name}").PARTS
+    return parts
+
+
+def _list(suite: str, parts: Sequence[Part]) -> None:
+    for part in parts:
+        print(f"{suite} --only {part.name:<12} {part.title}")
+
+
+def _chosen(parts: Sequence[Part], names: Sequence[str] | None) -> list[Part]:
+    known = {part.name: part for part in parts}
+    unknown = [name for name in names or () if name not in known]
+    if unknown:
+        raise SystemExit(f"--only must be one of {', '.join(known)}; got {unknown[0]}")
+    return [known[name] for name in names] if names else list(parts)
+
+
+def _measure(part: Part, size: str, resamples: int | None) -> dict[str, Any]:
+    say(f"{part.name}: {part.title}")
+    start = time.perf_counter()
+    load_before = load_average()
+    result = part.run(size, resamples)
+    seconds = time.perf_counter() - start
+    say(f"{part.name}: done in {seconds:.1f} s")
+    return {
+        "size": size,
+        "seconds": round(seconds, 1),
+        "load_before": load_before,
+        "load_after": load_average(),
+        "environment": describe_environment(part.libraries),
+        "result": result,
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+// The best of all cuts of a feature in one vector pass.
+//
+// Cut i sends the first i + 1 present codes to the left; arrays hold what is then on the left.
+// Each kernel exists once in plain C++ and once compiled for AVX2, chosen when the program runs.
+// Both do the same additions, multiplications and divisions in the same order, so they give the
+// same bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace committee {
+
+struct Cut {
+  std::size_t index = 0;
+  double score = 0.0;
+};
+
+// Two classes, Gini: the first cut in [begin, end) with the largest value of
+// (a^2 m + b^2 n) / (n m), with n and m the weights, a and b the weights of class 1 of the left
+// and the right side. `scores` is scratch of at least `end` numbers. begin < end.
+Cut best_gini_cut(const std::int32_t* left_weight, const std::int32_t* left_ones,
+                  std::size_t begin, std::size_t end, double total_weight, double total_ones,
+                  double* scores);
+
+// One target, squared error: likewise (d^2 m + e^2 n) / (n m), with d and e the sums of the left
+// and the right side around `mean`.
+Cut best_squared_cut(const double* left_weight, const double* left_sum, std::size_t begin,
+                     std::size_t end, double total_weight, double total_sum, double mean,
+                     double* scores);
+
+// The same scores one at a time, for cuts that are looked at singly.
+inline double gini_cut_score(double n, double a, double total_weight, double total_ones) {
+  const double m = total_weight - n;
+  const double b = total_ones - a;
+  return (a * a * m + b * b * n) / (n * m);
+}
+
+inline double squared_cut_score(double n, double sum, double total_weight, double total_sum,
+                                double mean) {
+  const double m = total_weight - n;
+  const double d = sum - n * mean;
+  const double e = (total_sum - sum) - m * mean;
+  return (d * d * m + e * e * n) / (n * m);
+}
+
+// "avx2" or "scalar". Setting "auto" takes the best the processor has; what it does not have is
+// refused with std::invalid_argument.
+std::string simd_level();
+void set_simd_level(const std::string& level);
+
+}  // namespace committee
