@@ -34,8 +34,8 @@ class Part(Protocol):
     def libraries(self) -> tuple[str, ...]:
         """Import names of the libraries in it."""
 
-    def run(self, size: str, resamples: int | None) -> dict[str, Any]:
-        """Measure; `size` is "quick" or "full"."""
+    def run(self, size: str, resamples: int | None) -> dict[str, Any] | None:
+        """Measure; `size` is "quick" or "full". None: there is nothing to measure."""
 
     def render(self, result: Mapping[str, Any]) -> list[str]:
         """Return the result as lines of Markdown."""
@@ -46,10 +46,10 @@ class Part(Protocol):
 
 def number(value: float, digits: int = 3) -> str:
     """Format with so many significant digits, without exponent."""
-    if value == 0:
-        return "0"
-    text = f"{value:.{digits}g}"
-    return f"{value:,.0f}" if "e" in text or abs(value) >= 10**digits else text
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    return f"{value:,.{max(0, decimals)}f}"
 
 
 def factor(theirs: float, ours: float) -> str:
@@ -59,7 +59,9 @@ def factor(theirs: float, ours: float) -> str:
 
 def with_error(mean: float, error: float) -> str:
     """Format a difference and its standard error, which one pair does not have."""
-    return f"{mean:+.4g}" if math.isnan(error) else f"{mean:+.4g} ± {error:.2g}"
+    sign = "-" if mean < 0 else "+"
+    difference = f"{sign}{number(abs(mean))}"
+    return difference if math.isnan(error) else f"{difference} ± {number(error, 2)}"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

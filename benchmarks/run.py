@@ -10,6 +10,7 @@ import argparse
 import time
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     records = read_results(results_file)
     if not options.render:
         for part in _chosen(parts, options.only):
-            records[part.name] = _measure(part, size, options.resamples)
-            write_results(results_file, options.suite, records)
+            record = _measure(part, size, options.resamples)
+            if record is not None:
+                records[part.name] = record
+                write_results(results_file, options.suite, records)
     # Quick figures are no evidence: they reach a page only if one is named.
     page = options.page or (_HERE.parent / "docs" / "benchmarks.md" if options.full else None)
     if page is not None:
@@ -85,11 +88,17 @@ def _chosen(parts: Sequence[Part], names: Sequence[str] | None) -> list[Part]:
     return [known[name] for name in names] if names else list(parts)
 
 
-def _measure(part: Part, size: str, resamples: int | None) -> dict[str, Any]:
+def _measure(part: Part, size: str, resamples: int | None) -> dict[str, Any] | None:
+    missing = [name for name in part.libraries if find_spec(name) is None]
+    if missing:
+        say(f"{part.name}: left out, {missing[0]} is not installed (extra `bench`)")
+        return None
     say(f"{part.name}: {part.title}")
     start = time.perf_counter()
     load_before = load_average()
     result = part.run(size, resamples)
+    if result is None:
+        return None
     seconds = time.perf_counter() - start
     say(f"{part.name}: done in {seconds:.1f} s")
     return {

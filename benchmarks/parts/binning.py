@@ -64,7 +64,7 @@ class BinningPart:
             walls = report.best(ours), report.best(theirs)
             cpus = report.best(ours, "cpu"), report.best(theirs, "cpu")
             times = map(report.number, (walls[0], cpus[0], walls[1], cpus[1]))
-            rows.append((f"{dtype}, {threads} threads", *times, report.factor(walls[1], walls[0])))
+            rows.append((_key(dtype, threads), *times, report.factor(walls[1], walls[0])))
         header = ("input", "committee s", "CPU s", "LightGBM s", "CPU s", "speed")
         n_measured = result["settings"]["processes"] * result["settings"]["rounds"]
         caption = f"{result['settings']['n_rows']:,} rows x 28, best of {n_measured}."
@@ -75,7 +75,7 @@ class BinningPart:
         goals = []
         for dtype, threads, ours, theirs in self._pairs(result):
             ratio = report.best(theirs) / report.best(ours)
-            text = f"bin {dtype}, {threads} threads: {self.promised:g}x faster than LightGBM"
+            text = f"bin {_key(dtype, threads)}: {self.promised:g}x faster than LightGBM"
             goals.append(Goal(text, f"{ratio:.1f}x", ratio >= self.promised))
         return goals
 
@@ -85,7 +85,7 @@ class BinningPart:
                 dtype,
                 threads,
                 *(
-                    [reading for run in runs for reading in run[f"{library} {threads}"]]
+                    [reading for run in runs for reading in run[_key(library, threads)]]
                     for library in ("committee", "lightgbm")
                 ),
             )
@@ -94,16 +94,20 @@ class BinningPart:
         ]
 
 
+def _key(what: str, threads: int) -> str:
+    return f"{what}, {threads} thread{'s' if threads > 1 else ''}"
+
+
 def bin_in_turn(n_rows: int, dtype: str, threads: list[int], rounds: int) -> dict[str, Any]:
     """Bin with both libraries in turn."""
     X = higgs(n_rows)[0].astype(dtype)
     calls: dict[str, Callable[[], Any]] = {}
     for count in threads:
-        calls[f"committee {count}"] = _our_binning(X, count)
-        calls[f"lightgbm {count}"] = _their_binning(X, count)
+        calls[_key("committee", count)] = _our_binning(X, count)
+        calls[_key("lightgbm", count)] = _their_binning(X, count)
     for call in (_our_binning(X[:1000], 2), _their_binning(X[:1000], 2)):
         call()
-    return interleave(calls, rounds, f"bin {n_rows:,} rows of {dtype}, library and threads")
+    return interleave(calls, rounds, f"bin {n_rows:,} rows of {dtype}")
 
 
 def _our_binning(X: Any, n_threads: int) -> Callable[[], Any]:

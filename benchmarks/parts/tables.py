@@ -56,12 +56,13 @@ class TablesPart:
         """Import names of the libraries in it."""
         return tuple(each.library for duel in self.duels for each in duel.classifiers)
 
-    def run(self, size: str, resamples: int | None) -> dict[str, Any]:
+    def run(self, size: str, resamples: int | None) -> dict[str, Any] | None:
         """Measure table by table, each in a process of its own."""
         settings = self.sizes[size]
         tables = list_tables(settings.max_rows)[: settings.max_tables]
         if not tables:
             say(f"  no tables: {FOLDER_VARIABLE} does not name a folder with some")
+            return None
         found = []
         for table in tables:
             duels = {
@@ -85,8 +86,6 @@ class TablesPart:
 
     def render(self, result: Mapping[str, Any]) -> list[str]:
         """Return a summary and a table for each duel."""
-        if not result["tables"]:
-            return ["No tables were given."]
         lines = [
             "A win or a loss is a mean difference larger than its standard error over the paired "
             "resamples; rank 1 is the better mean score, equal scores share 1.5.",

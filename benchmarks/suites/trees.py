@@ -47,6 +47,7 @@ _PROMISES = (
     predicts_faster(_HIST_2, PEER_HALVES, 3),
     answers_within(_HIST, "core", 15),
     answers_within(_HIST, "predict", 100),
+    answers_within(_HIST, "default", 100),
 )
 
 

@@ -9,12 +9,19 @@ namespace {
 
 void make_row_statistics(const FitData& data, Block& block) {
   block.statistics = make_statistics(data.target, data.entries, block.entries, data.layout,
-                                     data.centre_targets, data.count_rows);
+                                     data.count_rows);
 }
 
-void fill_rows(Block& block) {
+void fill_rows(const FitData& data, Block& block) {
   block.rows.resize(block.n_rows());
   std::iota(block.rows.begin(), block.rows.end(), 0U);
+  block.n_counted = static_cast<std::int64_t>(block.n_rows());
+  if (!data.entries.repetitions.empty()) {
+    block.n_counted = 0;
+    for (const std::uint32_t entry : block.entries) {
+      block.n_counted += data.entries.repetitions[entry];
+    }
+  }
 }
 
 // Renumbers the codes of the given rows without gaps. `new_code` is scratch.
@@ -93,7 +100,7 @@ std::shared_ptr<Block> make_root_block(const FitData& data) {
     copy_columns(*block, columns, varying, data.entries.rows);
   }
   make_row_statistics(data, *block);
-  fill_rows(*block);
+  fill_rows(data, *block);
   return block;
 }
 
@@ -107,7 +114,7 @@ std::shared_ptr<Block> make_block(const FitData& data, const Block& parent,
   if (!take_statistics(parent.statistics, parent_rows, block->statistics)) {
     make_row_statistics(data, *block);
   }
-  fill_rows(*block);
+  fill_rows(data, *block);
   return block;
 }
 

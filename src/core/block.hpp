@@ -27,7 +27,6 @@ struct FitData {
   Target target;
   Entries entries;
   StatisticLayout layout = StatisticLayout::kTargetSums;
-  bool centre_targets = true;
   bool count_rows = false;  // rows are counted apart from their weights
 };
 
@@ -38,6 +37,8 @@ struct Block {
   std::vector<std::byte> storage;        // what the columns point to; empty in the root's block
   RowStatistics statistics;
   std::vector<std::uint32_t> rows;       // the block's rows, each open node a contiguous part
+
+  std::int64_t n_counted = 0;  // rows, repetitions included
 
   std::size_t n_rows() const { return entries.size(); }
 };
@@ -51,9 +52,10 @@ std::shared_ptr<Block> make_block(const FitData& data, const Block& parent,
                                   std::span<const std::uint32_t> parent_rows);
 
 // Whether a node of `n_rows` rows deserves a block of its own inside a block of `n_block_rows`.
-inline bool deserves_block(std::size_t n_rows, std::size_t n_block_rows) {
-  constexpr std::size_t kShrinkage = 4;
-  constexpr std::size_t kTiny = 64;  // codes of so few rows fit one 64-bit mask
+// Both count repetitions, so that a row of weight two makes the same blocks as that row twice.
+inline bool deserves_block(std::int64_t n_rows, std::int64_t n_block_rows) {
+  constexpr std::int64_t kShrinkage = 4;
+  constexpr std::int64_t kTiny = 64;  // codes of so few rows fit one 64-bit mask
   return n_rows * kShrinkage <= n_block_rows ? n_block_rows > kTiny
                                              : n_rows <= kTiny && n_block_rows > kTiny;
 }

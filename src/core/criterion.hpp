@@ -13,6 +13,7 @@
 #include <limits>
 #include <vector>
 
+#include "deviance.hpp"
 #include "score_kernels.hpp"
 #include "statistic.hpp"
 
@@ -229,31 +230,38 @@ class SquaredScore {
   double total_sum_ = 0.0;
 };
 
-// Half Poisson deviance. A side without any count has no finite deviance and is not allowed.
+// Half Poisson deviance, as a function of how far a side's mean is off the mean of the node: like
+// SquaredScore it never subtracts large numbers. A side whose targets are all zero would predict
+// a rate of zero and is not allowed.
 class PoissonScore {
  public:
   using Adder = SumAdder;
   using Cell = Adder::Cell;
 
   PoissonScore(const RowStatistics& rows, const Cell* total) : squared_(rows, total) {
-    const int finest = *std::min_element(rows.sum_exponents.begin(), rows.sum_exponents.end());
-    for (const int exponent : rows.sum_exponents) {
-      factors_.push_back(std::ldexp(1.0, finest - exponent));
+    for (std::size_t output = 0; output < rows.centres.size(); ++output) {
+      const double scale = std::ldexp(1.0, rows.weight_exponent - rows.sum_exponents[output]);
+      centres_.push_back(static_cast<double>(total[1 + output]) / static_cast<double>(total[0]));
+      means_.push_back(rows.centres[output] + centres_.back() * scale);
+      scales_.push_back(means_.back() > 0.0 ? scale / means_.back() : 0.0);
     }
-    unit_ = std::ldexp(1.0, -finest) / static_cast<double>(factors_.size());
+    unit_ = std::ldexp(1.0, -rows.weight_exponent) / static_cast<double>(means_.size());
   }
 
   static constexpr bool has_kernel() { return false; }
   double pair(const Cell* left, const Cell* right) const { return score(left) + score(right); }
 
   double score(const Cell* cell) const {
+    constexpr double kZeroRate = 1e-12;
+    const auto weight = static_cast<double>(cell[0]);
     double sum = 0.0;
-    for (std::size_t output = 0; output < factors_.size(); ++output) {
-      if (cell[1 + output] <= 0) return -std::numeric_limits<double>::infinity();
-      const auto events = static_cast<double>(cell[1 + output]);
-      sum += factors_[output] * events * std::log(events / static_cast<double>(cell[0]));
+    for (std::size_t output = 0; output < means_.size(); ++output) {
+      const double mean = static_cast<double>(cell[1 + output]) / weight;
+      const double fraction = (mean - centres_[output]) * scales_[output];
+      if (1.0 + fraction < kZeroRate) return -std::numeric_limits<double>::infinity();
+      sum += means_[output] * half_deviance(fraction);
     }
-    return sum;
+    return weight * sum;
   }
   double value(const Cell* cell) const { return squared_.value(cell); }
   double unit() const { return unit_; }
@@ -261,14 +269,16 @@ class PoissonScore {
                const Cell* total) const {
     return squared_.is_pure(rows, which, total);
   }
-  std::size_t n_orders() const { return factors_.size(); }
+  std::size_t n_orders() const { return means_.size(); }
   static double order(const Cell* cell, std::size_t index) {
     return SquaredScore::order(cell, index);
   }
 
  private:
   SquaredScore squared_;
-  std::vector<double> factors_;
+  std::vector<double> centres_;  // mean of the node in units of the grid
+  std::vector<double> means_;    // and in units of the target
+  std::vector<double> scales_;
   double unit_ = 1.0;
 };
 

@@ -72,7 +72,6 @@ class TreeGrower {
     data_.target = target;
     data_.entries = entries;
     data_.layout = layout_of(target, entries);
-    data_.centre_targets = options.criterion != Criterion::kPoisson;
     data_.count_rows = options.min_rows_leaf > 1;
     total_weight_ = std::accumulate(entries.weights.begin(), entries.weights.end(), 0.0);
   }
@@ -203,26 +202,32 @@ class TreeGrower {
 
   // --- one node ---------------------------------------------------------------------------
 
-  bool is_splittable(const OpenNode& node) const {
-    if (node.depth >= options_.max_depth) return false;
+  // Rows of the node, repetitions included.
+  std::int64_t count_rows(const OpenNode& node) const {
+    if (data_.entries.repetitions.empty()) return static_cast<std::int64_t>(node.n_rows());
     std::int64_t n_rows = 0;
-    double weight = 0.0;
-    if (data_.entries.repetitions.empty() && options_.min_weight_leaf <= 0.0) {
-      n_rows = static_cast<std::int64_t>(node.n_rows());
-    } else {
-      for (const std::uint32_t row : node.rows()) {
-        n_rows += data_.entries.repetitions_of(node.block->entries[row]);
-        weight += data_.entries.weights[node.block->entries[row]];
-      }
-      if (weight < 2 * options_.min_weight_leaf) return false;
+    for (const std::uint32_t row : node.rows()) {
+      n_rows += data_.entries.repetitions[node.block->entries[row]];
     }
-    return n_rows >= options_.min_rows_split && n_rows >= 2 * options_.min_rows_leaf &&
-           node.n_rows() >= 2;
+    return n_rows;
+  }
+
+  bool is_splittable(const OpenNode& node, std::int64_t n_rows) const {
+    if (node.depth >= options_.max_depth || node.n_rows() < 2) return false;
+    if (n_rows < options_.min_rows_split || n_rows < 2 * options_.min_rows_leaf) return false;
+    if (options_.min_weight_leaf <= 0.0) return true;
+    double weight = 0.0;
+    for (const std::uint32_t row : node.rows()) {
+      weight += data_.entries.weights[node.block->entries[row]];
+    }
+    return weight >= 2 * options_.min_weight_leaf;
   }
 
   Split find_split(OpenNode& node, const Piece& piece, Worker& worker) {
-    if (!is_splittable(node)) return {};
-    if (deserves_block(node.n_rows(), node.block->n_rows())) {
+    const std::int64_t n_rows = count_rows(node);
+    if (!is_splittable(node, n_rows)) return {};
+    if (deserves_block(n_rows, node.block->n_counted) ||
+        is_too_coarse(node.block->statistics, node.rows())) {
       node.block = make_block(data_, *node.block, node.rows());
       node.begin = 0;
       node.end = node.block->n_rows();

@@ -281,7 +281,7 @@ class HistogramSplitter final : public Splitter {
       best.has_threshold = false;
       best.child_of_code.clear();
       const std::int64_t left_weight = adder_.weight(left);
-      best.default_child = left_weight >= total_weight_ - left_weight ? 0 : 1;
+      best.default_child = left_weight > total_weight_ - left_weight ? 0 : 1;
       if (!options_.monotonic.empty()) {
         Cell* const right = scratch.right.data();
         for (std::size_t i = 0; i < adder_.cell_size(); ++i) right[i] = total_[i] - left[i];
@@ -407,7 +407,7 @@ class HistogramSplitter final : public Splitter {
       best.last_left = scratch.present[cut.index];
       best.first_right = scratch.present[cut.index + 1];
       const auto left_weight = static_cast<double>(cuts.weight[cut.index]);
-      best.default_child = left_weight >= total_weight - left_weight ? 0 : 1;
+      best.default_child = left_weight > total_weight - left_weight ? 0 : 1;
     }
 
     void try_random_threshold(std::uint32_t feature, const CodeColumn& column,

@@ -72,7 +72,7 @@ class RankSums {
 // The rows of a node ranked by one output of the target.
 struct RankedTarget {
   std::vector<std::uint32_t> rank;  // of each node row, by position in the node
-  std::vector<double> value;        // target (less the centre) of each rank
+  std::vector<double> value;        // target (less the centre) of each rank, ascending
   double weight_unit = 1.0;
   double sum_unit = 1.0;
 };
@@ -143,15 +143,16 @@ class MedianSplitter final : public Splitter {
     };
     std::vector<std::uint32_t> order(node.rows.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return target(a) != target(b) ? target(a) < target(b) : a < b;
-    });
+    std::sort(order.begin(), order.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return target(a) < target(b); });
     RankedTarget ranked;
+    // Equal targets share a rank: how often a row is repeated must not show in any sum.
     ranked.rank.resize(order.size());
-    ranked.value.resize(order.size());
-    for (std::uint32_t rank = 0; rank < order.size(); ++rank) {
-      ranked.rank[order[rank]] = rank;
-      ranked.value[rank] = target(order[rank]) - statistics.centres[output];
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (i == 0 || target(order[i]) != target(order[i - 1])) {
+        ranked.value.push_back(target(order[i]) - statistics.centres[output]);
+      }
+      ranked.rank[order[i]] = static_cast<std::uint32_t>(ranked.value.size() - 1);
     }
     ranked.weight_unit = std::ldexp(1.0, -statistics.weight_exponent);
     ranked.sum_unit = std::ldexp(1.0, -statistics.sum_exponents[output]);
@@ -308,7 +309,7 @@ class MedianSplitter final : public Splitter {
       split.left_value = node_.bounds.clip(left.median);
       split.right_value = node_.bounds.clip(right.median);
       split.default_child = missing_child >= 0 ? static_cast<std::uint32_t>(missing_child)
-                            : left.weight >= right.weight ? 0
+                            : left.weight > right.weight  ? 0
                                                           : 1;
       if (split.child_of_code.empty()) {
         split.kind = data_.dataset->feature(feature).kind == FeatureKind::kInteger
@@ -319,35 +320,58 @@ class MedianSplitter final : public Splitter {
     }
 
     void try_category(std::uint32_t feature, const CodeColumn& column,
-                      const std::vector<std::uint32_t>& positions, std::vector<Group>& groups,
-                      Split& best) const {
-      std::vector<std::pair<double, Group>> ordered;
-      std::vector<Prefix> alone;
-      Random random(derive_key(node_.key, std::uint64_t{feature} + 1));
-      for (const Group& group : groups) {
-        alone.push_back(sweep(positions, {group}, nullptr, false).front());
-        const double key = options_.random_thresholds ? random.uniform() : alone.back().median;
-        ordered.emplace_back(key, group);
-      }
+                      const std::vector<std::uint32_t>& positions,
+                      const std::vector<Group>& groups, Split& best) const {
       if (options_.fan_out_categories) {
-        try_fan_out(feature, column, groups, alone, best);
-        return;
+        try_fan_out(feature, column, positions, groups, best);
+      } else if (options_.random_thresholds) {
+        Random random(derive_key(node_.key, std::uint64_t{feature} + 1));
+        std::vector<double> keys;
+        for (std::size_t i = 0; i < groups.size(); ++i) keys.push_back(random.uniform());
+        const std::size_t cut = random.below(static_cast<std::uint32_t>(groups.size() - 1));
+        try_order(feature, column, positions, groups, keys, cut, cut, best);
+      } else {
+        for (std::size_t output = 0; output < targets_.size(); ++output) {
+          std::vector<double> keys;
+          for (const Group& group : groups) {
+            keys.push_back(group_median(positions, group, output));
+          }
+          try_order(feature, column, positions, groups, keys, 0, groups.size(), best);
+        }
       }
-      std::stable_sort(ordered.begin(), ordered.end(),
-                       [](const auto& a, const auto& b) { return a.first < b.first; });
-      for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = ordered[i].second;
-      const std::vector<Prefix> left = sweep(positions, groups, nullptr, false);
-      const std::vector<Prefix> right = sweep(positions, groups, nullptr, true);
-      const auto n_cuts = static_cast<std::uint32_t>(groups.size() - 1);
-      const std::uint32_t drawn = options_.random_thresholds ? random.below(n_cuts) : 0;
-      for (std::size_t cut = 0; cut < n_cuts; ++cut) {
-        if (options_.random_thresholds && cut != drawn) continue;
+    }
+
+    double group_median(const std::vector<std::uint32_t>& positions, const Group& group,
+                        std::size_t output) const {
+      RankSums sums(node_.rows.size());
+      for (std::size_t i = group.begin; i < group.end; ++i) {
+        const std::size_t row = node_.rows[positions[i]];
+        sums.add(targets_[output].rank[positions[i]],
+                 statistics_.sums[row * statistics_.cell_size], 0);
+      }
+      return median_of(sums, targets_[output]);
+    }
+
+    // Tries the cuts [first, last] of the groups in the order of their keys.
+    void try_order(std::uint32_t feature, const CodeColumn& column,
+                   const std::vector<std::uint32_t>& positions, const std::vector<Group>& groups,
+                   const std::vector<double>& keys, std::size_t first, std::size_t last,
+                   Split& best) const {
+      std::vector<std::size_t> order(groups.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+      std::vector<Group> ordered;
+      for (const std::size_t i : order) ordered.push_back(groups[i]);
+      const std::vector<Prefix> left = sweep(positions, ordered, nullptr, false);
+      const std::vector<Prefix> right = sweep(positions, ordered, nullptr, true);
+      for (std::size_t cut = first; cut + 1 < ordered.size() && cut <= last; ++cut) {
         if (!(-(left[cut].deviation + right[cut + 1].deviation) > best.score)) continue;
         Split split;
         split.kind = SplitKind::kSubset;
         split.child_of_code.assign(column.n_codes(), kNoChild);
-        for (std::size_t i = 0; i < groups.size(); ++i) {
-          split.child_of_code[groups[i].code] = i <= cut ? 0 : 1;
+        for (std::size_t i = 0; i < ordered.size(); ++i) {
+          split.child_of_code[ordered[i].code] = i <= cut ? 0 : 1;
         }
         consider(feature, left[cut], right[cut + 1], missing_child(column, split), split, best);
       }
@@ -360,8 +384,12 @@ class MedianSplitter final : public Splitter {
     }
 
     void try_fan_out(std::uint32_t feature, const CodeColumn& column,
-                     const std::vector<Group>& groups, const std::vector<Prefix>& alone,
-                     Split& best) const {
+                     const std::vector<std::uint32_t>& positions,
+                     const std::vector<Group>& groups, Split& best) const {
+      std::vector<Prefix> alone;
+      for (const Group& group : groups) {
+        alone.push_back(sweep(positions, {group}, nullptr, false).front());
+      }
       Split split;
       split.score = 0.0;
       split.feature = feature;

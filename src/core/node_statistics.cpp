@@ -80,44 +80,64 @@ void fill_classes(Tree& tree, const FitData& data, Criterion criterion,
   }
 }
 
-// The targets and weights of one output in leaf order, so that a node's are side by side.
+// The targets of one output and the weights in leaf order, so that a node's are side by side.
+// Both are scaled by powers of two (largest target and sum of weights about one), so that
+// products and squares neither overflow nor vanish.
 struct OrderedTarget {
   std::vector<double> values;
   std::vector<double> weights;
+  int exponent = 0;  // target = value * 2^exponent
 };
 
-OrderedTarget order_target(const FitData& data, std::span<const std::uint32_t> order,
-                           std::size_t output) {
+OrderedTarget order_target(const FitData& data, double total_weight,
+                           std::span<const std::uint32_t> order, std::size_t output) {
   OrderedTarget ordered;
   ordered.values.reserve(order.size());
   ordered.weights.reserve(order.size());
+  int weight_exponent = 0;
+  std::frexp(total_weight, &weight_exponent);
+  double largest = 0.0;
   for (const std::uint32_t entry : order) {
     const std::size_t row = data.entries.rows[entry];
     ordered.values.push_back(data.target.reals[row * data.target.n_outputs + output]);
-    ordered.weights.push_back(data.entries.weights[entry]);
+    ordered.weights.push_back(std::ldexp(data.entries.weights[entry], -weight_exponent));
+    largest = std::max(largest, std::abs(ordered.values.back()));
   }
+  std::frexp(largest, &ordered.exponent);
+  for (double& value : ordered.values) value = std::ldexp(value, -ordered.exponent);
   return ordered;
 }
 
-// Weighted mean and sum of squared deviations. Taking the first value off keeps large common
-// offsets from cancelling.
+// Weighted mean and sum of squared deviations. The mean is `mean + rest`, so that targets such as
+// 1e12 +- 1 keep their spread: `rest` is what rounding took off the mean.
 struct Moments {
   double weight = 0.0;
   double mean = 0.0;
+  double rest = 0.0;
   double squares = 0.0;
 };
 
+void shift_mean(Moments& moments, double change) {
+  const double rest = moments.rest + change;
+  const double mean = moments.mean + rest;
+  const double moved = mean - moments.mean;  // two-sum: mean + rest stays what it was
+  moments.rest = (moments.mean - (mean - moved)) + (rest - moved);
+  moments.mean = mean;
+}
+
 Moments moments_of(const OrderedTarget& target, NodeRange range) {
   Moments moments;
-  const double offset = target.values[range.begin];
-  double sum = 0.0;
-  for (std::size_t i = range.begin; i < range.end; ++i) {
-    moments.weight += target.weights[i];
-    sum += target.weights[i] * (target.values[i] - offset);
+  for (std::size_t i = range.begin; i < range.end; ++i) moments.weight += target.weights[i];
+  for (int round = 0; round < 3; ++round) {  // each round removes the rounding of the one before
+    double sum = 0.0;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      const double share = target.weights[i] / moments.weight;
+      sum += share * ((target.values[i] - moments.mean) - moments.rest);
+    }
+    shift_mean(moments, sum);
   }
-  moments.mean = offset + sum / moments.weight;
   for (std::size_t i = range.begin; i < range.end; ++i) {
-    const double deviation = target.values[i] - moments.mean;
+    const double deviation = (target.values[i] - moments.mean) - moments.rest;
     moments.squares += target.weights[i] * (deviation * deviation);
   }
   return moments;
@@ -126,18 +146,30 @@ Moments moments_of(const OrderedTarget& target, NodeRange range) {
 // Chan, Golub and LeVeque 1979.
 void merge(Moments& into, const Moments& other) {
   const double weight = into.weight + other.weight;
-  const double difference = other.mean - into.mean;
+  const double difference = (other.mean - into.mean) + (other.rest - into.rest);
   into.squares +=
       other.squares + difference * difference * (into.weight * (other.weight / weight));
-  into.mean += difference * (other.weight / weight);
+  shift_mean(into, difference * (other.weight / weight));
   into.weight = weight;
 }
 
-void fill_means(Tree& tree, const FitData& data, std::span<const std::uint32_t> order,
-                std::span<const NodeRange> ranges) {
+// Half the Poisson deviance of the rows around their mean, per unit of weight.
+double poisson_impurity(const OrderedTarget& target, NodeRange range, const Moments& moments) {
+  double sum = 0.0;
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    const double deviation = (target.values[i] - moments.mean) - moments.rest;
+    const double share = target.weights[i] / moments.weight;
+    sum += share * moments.mean *
+           (target.values[i] == 0.0 ? 1.0 : half_deviance(deviation / moments.mean));
+  }
+  return moments.mean > 0.0 ? sum : 0.0;
+}
+
+void fill_means(Tree& tree, const FitData& data, Criterion criterion,
+                std::span<const std::uint32_t> order, std::span<const NodeRange> ranges) {
   std::vector<Moments> moments(tree.n_nodes());
   for (std::size_t output = 0; output < tree.n_values; ++output) {
-    const OrderedTarget target = order_target(data, order, output);
+    const OrderedTarget target = order_target(data, tree.weight[0], order, output);
     for (std::size_t node = tree.n_nodes(); node-- > 0;) {
       if (tree.nodes[node].is_leaf()) {
         moments[node] = moments_of(target, ranges[node]);
@@ -149,29 +181,13 @@ void fill_means(Tree& tree, const FitData& data, std::span<const std::uint32_t> 
           merge(moments[node], moments[first + child]);
         }
       }
-      tree.values[node * tree.n_values + output] = moments[node].mean;
-      tree.impurity[node] += moments[node].squares / moments[node].weight /
-                             static_cast<double>(tree.n_values);
-    }
-  }
-}
-
-// Half the Poisson deviance around the mean, per unit of weight.
-void fill_poisson_impurity(Tree& tree, const FitData& data, std::span<const std::uint32_t> order,
-                           std::span<const NodeRange> ranges) {
-  std::fill(tree.impurity.begin(), tree.impurity.end(), 0.0);
-  for (std::size_t output = 0; output < tree.n_values; ++output) {
-    const OrderedTarget target = order_target(data, order, output);
-    for (std::size_t node = 0; node < tree.n_nodes(); ++node) {
-      const double mean = tree.values[node * tree.n_values + output];
-      double deviance = 0.0;
-      for (std::size_t i = ranges[node].begin; i < ranges[node].end; ++i) {
-        const double value = target.values[i];
-        const double log_part = value > 0.0 ? value * std::log(value / mean) : 0.0;
-        deviance += target.weights[i] * (log_part - (value - mean));
-      }
-      tree.impurity[node] += std::max(0.0, deviance) / tree.weight[node] /
-                             static_cast<double>(tree.n_values);
+      const bool is_poisson = criterion == Criterion::kPoisson;
+      const double impurity = is_poisson ? poisson_impurity(target, ranges[node], moments[node])
+                                         : moments[node].squares / moments[node].weight;
+      tree.values[node * tree.n_values + output] =
+          std::ldexp(moments[node].mean, target.exponent);
+      tree.impurity[node] += std::ldexp(impurity / static_cast<double>(tree.n_values),
+                                        is_poisson ? target.exponent : 2 * target.exponent);
     }
   }
 }
@@ -191,7 +207,7 @@ void fill_medians(Tree& tree, const FitData& data, std::span<const std::uint32_t
                   std::span<const NodeRange> ranges) {
   std::vector<std::pair<double, double>> sorted;
   for (std::size_t output = 0; output < tree.n_values; ++output) {
-    const OrderedTarget target = order_target(data, order, output);
+    const OrderedTarget target = order_target(data, tree.weight[0], order, output);
     for (std::size_t node = 0; node < tree.n_nodes(); ++node) {
       sorted.clear();
       double total = 0.0;
@@ -203,8 +219,9 @@ void fill_medians(Tree& tree, const FitData& data, std::span<const std::uint32_t
       const double median = weighted_median(sorted, total);
       double deviation = 0.0;
       for (const auto& [value, weight] : sorted) deviation += weight * std::abs(value - median);
-      tree.values[node * tree.n_values + output] = median;
-      tree.impurity[node] += deviation / total / static_cast<double>(tree.n_values);
+      tree.values[node * tree.n_values + output] = std::ldexp(median, target.exponent);
+      tree.impurity[node] += std::ldexp(
+          deviation / total / static_cast<double>(tree.n_values), target.exponent);
     }
   }
 }
@@ -237,8 +254,7 @@ void fill_statistics(Tree& tree, const FitData& data, Criterion criterion,
   } else if (criterion == Criterion::kAbsoluteError) {
     fill_medians(tree, data, order, ranges);
   } else {
-    fill_means(tree, data, order, ranges);
-    if (criterion == Criterion::kPoisson) fill_poisson_impurity(tree, data, order, ranges);
+    fill_means(tree, data, criterion, order, ranges);
   }
   if (!bounds.empty()) clip_values(tree, data, bounds);
 }

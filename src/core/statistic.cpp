@@ -56,8 +56,7 @@ void add_classes(RowStatistics& rows, const Target& target, const Entries& entri
 }
 
 void add_sums(RowStatistics& rows, const Target& target, const Entries& entries,
-              std::span<const std::uint32_t> which, std::span<const std::int64_t> weights,
-              bool centred) {
+              std::span<const std::uint32_t> which, std::span<const std::int64_t> weights) {
   rows.cell_size = 1 + target.n_outputs;
   rows.sums.resize(which.size() * rows.cell_size);
   rows.targets.resize(which.size() * target.n_outputs);
@@ -80,21 +79,26 @@ void add_sums(RowStatistics& rows, const Target& target, const Entries& entries,
       total_weight += entries.weights[which[row]];
     }
     // The middle of the range does not depend on the order of rows, nor on their repetitions.
-    const double centre = centred ? low / 2 + high / 2 : 0.0;
+    const double centre = low / 2 + high / 2;
     const double reach = std::max(std::abs(high - centre), std::abs(low - centre));
     // Two exponents, because the product of weight and reach may leave the range of doubles.
     const int reach_exponent = grid_exponent(reach, 0);
     const int exponent = grid_exponent(
         total_weight * std::ldexp(reach, reach_exponent), 62);
     rows.centres.push_back(centre);
+    rows.reaches.push_back(reach);
     rows.sum_exponents.push_back(reach_exponent + exponent);
     for (std::size_t row = 0; row < which.size(); ++row) {
       const double scaled = std::ldexp(value(row) - centre, reach_exponent);
       // A row of weight two must add exactly twice what two rows add, so whole weights multiply
-      // the rounded target.
+      // the rounded target. Other weights enter as they were rounded: weight and sum of a light
+      // row must tell the same target.
       rows.sums[row * rows.cell_size + 1 + output] =
-          entries.weights_are_repetitions ? weights[row] * to_grid(scaled, exponent)
-                                          : to_grid(scaled * entries.weights[which[row]], exponent);
+          entries.weights_are_repetitions
+              ? weights[row] * to_grid(scaled, exponent)
+              : to_grid(scaled * std::ldexp(static_cast<double>(weights[row]),
+                                            -rows.weight_exponent),
+                        exponent);
     }
   }
 }
@@ -103,7 +107,7 @@ void add_sums(RowStatistics& rows, const Target& target, const Entries& entries,
 
 RowStatistics make_statistics(const Target& target, const Entries& entries,
                               std::span<const std::uint32_t> which, StatisticLayout layout,
-                              bool centred, bool count_rows) {
+                              bool count_rows) {
   RowStatistics rows;
   rows.layout = layout;
   rows.n_outputs = target.n_outputs;
@@ -114,12 +118,39 @@ RowStatistics make_statistics(const Target& target, const Entries& entries,
       rows.repetitions.push_back(entries.repetitions_of(entry));
     }
   }
+  if (!entries.weights_are_repetitions) {
+    for (const std::uint32_t entry : which) {
+      rows.row_weights.push_back(entries.weights[entry]);
+      rows.total_weight += entries.weights[entry];
+    }
+  }
   if (target.is_classification) {
     add_classes(rows, target, entries, which, std::move(weights));
   } else {
-    add_sums(rows, target, entries, which, weights, centred);
+    add_sums(rows, target, entries, which, weights);
   }
   return rows;
+}
+
+bool is_too_coarse(const RowStatistics& rows, std::span<const std::uint32_t> which) {
+  constexpr double kBlur = 1.0 / 1024;  // ten of the forty or more bits may be lost
+  if (!rows.row_weights.empty()) {
+    double weight = 0.0;
+    for (const std::uint32_t row : which) weight += rows.row_weights[row];
+    if (weight < kBlur * rows.total_weight) return true;
+  }
+  for (std::size_t output = 0; output < rows.reaches.size(); ++output) {
+    double low = rows.targets[which[0] * rows.n_outputs + output];
+    double high = low;
+    for (const std::uint32_t row : which) {
+      const double value = rows.targets[row * rows.n_outputs + output];
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+    const double reach = high / 2 - low / 2;
+    if (reach > 0.0 && reach < kBlur * rows.reaches[output]) return true;
+  }
+  return false;
 }
 
 bool take_statistics(const RowStatistics& parent, std::span<const std::uint32_t> parent_rows,

@@ -35,13 +35,19 @@ struct RowStatistics {
   int weight_exponent = 0;                // weight = integer * 2^-weight_exponent
   std::vector<int> sum_exponents;         // per output, likewise
   std::vector<double> centres;            // per output: what was taken off the target
+  std::vector<double> reaches;            // per output: largest distance from the centre
+  std::vector<double> row_weights;        // as given, unless they count repetitions
+  double total_weight = 0.0;              // of these
   std::vector<std::uint32_t> first_class;  // kClassCounts: first slot of each output, then the end
 };
 
-// `centred`: take the middle of the range off regression targets (poisson needs them as they are).
 RowStatistics make_statistics(const Target& target, const Entries& entries,
                               std::span<const std::uint32_t> which, StatisticLayout layout,
-                              bool centred, bool count_rows);
+                              bool count_rows);
+
+// Whether the rows of a node have so much smaller targets or weights than the block's that its
+// grid would blur them (a giant was split off, say).
+bool is_too_coarse(const RowStatistics& rows, std::span<const std::uint32_t> which);
 
 // The statistics of some rows of a block, where they can be taken over as they are: class weights
 // that count repetitions need no finer grid. Returns false where they have to be made anew.
