@@ -1,7 +1,8 @@
 """AdaBoost in twenty lines, on stumps that minimise the weighted error.
 
-Ten points in the plane that no single stump separates. Each round fits a stump to the weighted points,
-gives it a say of half the log-odds of its accuracy, and raises the weights of the points it got wrong.
+Ten points in the plane that no single stump separates. Each round fits a stump to the weighted
+points, gives it a say of half the log-odds of its accuracy, and raises the weights of the points it
+got wrong.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """Choose the strength of pruning by cross-validation: the smallest tree within one standard error.
 
 A full tree fits the noise of its training rows. The pruning path lists every tree that pruning can
-leave; cross-validation tells which of them predicts well, and among those that are not clearly worse
-than the best we take the smallest (Breiman et al. 1984).
+leave; cross-validation tells which of them predicts well, and among those that are not clearly
+worse than the best we take the smallest (Breiman et al. 1984).
 """
 
 import numpy as np

@@ -260,7 +260,8 @@ def answers_within(key: str, where: str, limit: float) -> Callable[[FitResult], 
 
     def check(result: FitResult) -> Goal:
         value = result.microseconds(key, where)
-        text = f"one row, {_PLACES[where]}, {key}: under {limit:g} microseconds"
+        rows = f"{result.settings['n_train']:,} rows"
+        text = f"one row of the tree of {rows}, {_PLACES[where]}, {key}: under {limit:g} µs"
         is_met = value is not None and value < limit
         return Goal(text, "not measured" if value is None else f"{value:.1f}", is_met)
 
@@ -292,7 +293,9 @@ def _fits(result: FitResult) -> list[str]:
                 report.factor(peer_wall, wall),
                 f"{statistics.fmean(fit['score'] for fit in fits):.4f}",
                 "" if key == result.peer else report.with_error(mean, error),
-                report.number(statistics.fmean(fit.get("nodes", 0) for fit in fits), 6),
+                f"{statistics.fmean(fit['nodes'] for fit in fits):,.0f}"
+                if "nodes" in fits[0]
+                else "",
             )
         )
     header = ("fit", "s", "CPU s", "speed", result.metric, "difference ± error", "nodes")

@@ -83,9 +83,9 @@ class MemoryPart:
         first = next(iter(result["readings"].values()))[0]
         caption = (
             f"Problem: {result['problem']}, {result['settings']['n_rows']:,} rows of float32. "
-            f"Resident memory beyond that before the fit ({first['method']}), worst of "
-            f"{result['settings']['repeats']} processes. The bound is {INPUT_SHARE} x the input "
-            "plus the codes."
+            f"Resident memory beyond that before the fit ({first['method']}), the "
+            f"worst process of {result['settings']['repeats']}. The bound is {INPUT_SHARE} x the "
+            "input plus the codes."
         )
         return [caption, "", *report.table(header, rows)]
 

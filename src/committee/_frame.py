@@ -7,7 +7,8 @@ imported on first use: a program that passes arrays never loads it.
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 # Up to this many cells, copying a frame of one type costs less than to look at its columns.
 _SMALL_FRAME = 2**14
+
+# Libraries to make a frame with, the preferred one first.
+_BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 def is_from(library: str, name: str, value: Any) -> bool:
@@ -172,3 +176,24 @@ def _arrow_text(native: Any) -> Column:
         null_code = levels.index(None)
         codes = np.where(codes == null_code, -1, codes)
     return category_column(codes, levels, keep_order=is_dictionary)
+
+
+def make_frame(columns: Mapping[str, Sequence[Any]], backend: str | None = None) -> Any:
+    """Make a data frame of an installed library from columns of Python values."""
+    import narwhals as nw
+
+    if backend is not None and backend not in _BACKENDS:
+        accepted = ", ".join(f'"{name}"' for name in _BACKENDS)
+        raise ValueError(f"backend must be one of {accepted} or None; got {backend!r}")
+    for name in _BACKENDS if backend is None else (backend,):
+        try:
+            import_module(name)
+        except ImportError:
+            continue
+        library: Any = name
+        return nw.from_dict(dict(columns), backend=library).to_native()
+    raise ImportError(
+        f"a data frame needs {backend or 'pandas, polars or pyarrow'}; "
+        "pip install 'committee[cli]' brings pyarrow",
+        name=backend or "pyarrow",
+    )

@@ -4,7 +4,6 @@ Both come as one array with a column for each output, so that several outputs ne
 Messages hold the phrases that scikit-learn's checks look for.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -128,39 +127,23 @@ def _open_target(y: Any) -> tuple[Sequence[_Cells], bool]:
     if hasattr(y, "tocsr"):
         raise TypeError("y must be dense; got a sparse matrix, call its toarray() first")
     frame = y if isinstance(y, np.ndarray) else as_narwhals(y)
-    if frame is not y:
-        columns, n_dims = _from_frame(frame)
-    else:
-        columns, n_dims = _from_array(_as_array(y))
+    columns = _from_frame(frame) if frame is not y else _from_array(_as_array(y))
     if not columns:
         raise ValueError("y has 0 columns; at least one output is needed")
     if len(columns[0]) == 0:
         raise ValueError("y has 0 sample(s) while a minimum of 1 is required.")
-    if n_dims == 2 and len(columns) == 1:
-        _warn_column_vector()
     return columns, len(columns) == 1
 
 
-def _warn_column_vector() -> None:
-    from sklearn.exceptions import DataConversionWarning
-
-    warnings.warn(
-        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
-        "to (n_samples, ), for example using ravel().",
-        DataConversionWarning,
-        stacklevel=5,
-    )
-
-
-def _from_frame(frame: Any) -> tuple[list[_Cells], int]:
+def _from_frame(frame: Any) -> list[_Cells]:
     import narwhals as nw
 
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("y is a lazy frame; call its collect() and pass the result")
     if isinstance(frame, nw.Series):
-        return [_Cells(frame_column(frame, "y"), None)], 1
+        return [_Cells(frame_column(frame, "y"), None)]
     columns = frame.iter_columns()
-    return [_Cells(frame_column(s, f"column {s.name!r} of y"), None) for s in columns], 2
+    return [_Cells(frame_column(s, f"column {s.name!r} of y"), None) for s in columns]
 
 
 def _as_array(y: Any) -> NDArray[Any]:
@@ -176,7 +159,7 @@ def _as_array(y: Any) -> NDArray[Any]:
     return array
 
 
-def _from_array(y: NDArray[Any]) -> tuple[list[_Cells], int]:
+def _from_array(y: NDArray[Any]) -> list[_Cells]:
     if y.dtype.names is not None:
         raise TypeError("y is a structured array; pass a plain array or a data frame")
     if y.dtype.kind == "c":
@@ -192,7 +175,7 @@ def _from_array(y: NDArray[Any]) -> tuple[list[_Cells], int]:
         where = "y" if table.shape[1] == 1 else f"column {output} of y"
         column = numpy_column(table[:, output], hidden, where)
         cells.append(_Cells(column, table[:, output]))
-    return cells, y.ndim
+    return cells
 
 
 def _refuse_missing(column: Column) -> None:

@@ -124,7 +124,7 @@ def _repetitions(weights: NDArray[np.float64]) -> NDArray[np.uint32]:
     return counts
 
 
-class TreeModel(TreeReprMixin, BaseEstimator):  # type: ignore[misc]
+class TreeModel(TreeReprMixin, BaseEstimator):
     """Base class of the estimators that are one tree of the engine."""
 
     _stored_attributes = ("_tree",)
@@ -259,6 +259,7 @@ class TreeModel(TreeReprMixin, BaseEstimator):  # type: ignore[misc]
         self._tree = tree
         self.schema_ = schema
         self.n_features_in_ = schema.n_features
+        self.max_features_ = check_max_features(self.max_features, schema.n_features)
         if schema.names is not None:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         for name, value in attributes.items():
@@ -374,5 +375,3 @@ class TreeModel(TreeReprMixin, BaseEstimator):  # type: ignore[misc]
         unpruned = type(self)(**params).fit(X, y, sample_weight)
         alphas, impurities = unpruned._tree.pruning_path()
         return Bunch(ccp_alphas=alphas, impurities=impurities)
-
-

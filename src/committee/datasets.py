@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import csv
-from importlib import import_module, resources
-from typing import TYPE_CHECKING, Any
+from importlib import resources
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from committee._frame import make_frame
 
 __all__ = ["load_penguins"]
 
-_BACKENDS = ("pandas", "polars", "pyarrow")
 _TEXT = ("species", "island", "sex")
 _TARGETS = ("species", "island", "body_mass_g", "flipper_length_mm", "sex")
 
@@ -58,27 +56,6 @@ def load_penguins(
     columns = {name: [values[row] for row in keep] for name, values in columns.items()}
     y = np.array(columns.pop(target))
     return make_frame(columns, backend), y
-
-
-def make_frame(columns: Mapping[str, Sequence[Any]], backend: str | None = None) -> Any:
-    """Make a data frame of an installed library from columns of Python values."""
-    import narwhals as nw
-
-    if backend is not None and backend not in _BACKENDS:
-        accepted = ", ".join(f'"{name}"' for name in _BACKENDS)
-        raise ValueError(f"backend must be one of {accepted} or None; got {backend!r}")
-    for name in _BACKENDS if backend is None else (backend,):
-        try:
-            import_module(name)
-        except ImportError:
-            continue
-        library: Any = name
-        return nw.from_dict(dict(columns), backend=library).to_native()
-    raise ImportError(
-        f"a data frame needs {backend or 'pandas, polars or pyarrow'}; "
-        "pip install 'committee[cli]' brings pyarrow",
-        name=backend or "pyarrow",
-    )
 
 
 def _read_columns(file_name: str) -> dict[str, list[Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,8 @@ from committee._conditions import (
     threshold_text,
     trimmed,
 )
-
-if TYPE_CHECKING:
-    from committee._tree_view import Branch, TreeView
+from committee._frame import make_frame
+from committee._tree_view import Branch, TreeView
 
 __all__ = ["Rule", "RuleSet", "export_rules", "export_text"]
 
@@ -216,8 +215,6 @@ class RuleSet(Sequence[Rule]):
         frame : DataFrame or Table
             Columns ``rule``, ``prediction``, ``rows``, ``weight``, ``purity`` and ``leaf``.
         """
-        from committee.datasets import make_frame
-
         columns = {
             "rule": [" AND ".join(map(str, rule.conditions)) for rule in self._rules],
             "prediction": [_plain(rule.prediction) for rule in self._rules],
@@ -307,8 +304,6 @@ def export_rules(
 
 def view_of(tree: Any) -> TreeView:
     """Return the view of a fitted tree estimator, or the view itself."""
-    from committee._tree_view import TreeView
-
     if isinstance(tree, TreeView):
         return tree
     if hasattr(tree, "fit"):

@@ -13,7 +13,7 @@ from committee._tree_model import EngineTarget, RowWeights, TreeModel
 from committee._weights import class_weights, read_weights
 
 
-class DecisionTreeClassifier(ClassifierMixin, TreeModel):  # type: ignore[misc]
+class DecisionTreeClassifier(ClassifierMixin, TreeModel):
     """Classification tree from a raw table.
 
     Numbers, text, categories, dates and missing values are used as they are. Missing values go to
@@ -73,6 +73,8 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):  # type: ignore[misc]
         Column names; only if the table had names.
     n_outputs_ : int
         Number of outputs.
+    max_features_ : int
+        Features drawn at each node.
     feature_importances_ : ndarray of float64
         Share of each feature in the decrease of impurity.
     tree_ : TreeView
@@ -201,10 +203,8 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):  # type: ignore[misc]
         table = self._read(X)
         leaves = self._tree.apply(table, self._threads())
         best = self.tree_.best_class
-        if self.n_outputs_ == 1:
-            return self.classes_[best[0][leaves]]
-        columns = [classes[best[k][leaves]] for k, classes in enumerate(self.classes_)]
-        return np.column_stack(columns)
+        columns = [labels[best[k][leaves]] for k, labels in enumerate(self._class_labels())]
+        return columns[0] if self.n_outputs_ == 1 else np.column_stack(columns)
 
     def predict_proba(
         self, X: Any, check_input: bool = True
@@ -230,9 +230,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):  # type: ignore[misc]
         ends = np.cumsum(self.n_classes_)[:-1]
         return [np.ascontiguousarray(part) for part in np.split(values, ends, axis=1)]
 
-    def predict_log_proba(
-        self, X: Any
-    ) -> NDArray[np.float64] | list[NDArray[np.float64]]:
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64] | list[NDArray[np.float64]]:
         """Return the logarithm of `predict_proba`.
 
         Parameters
@@ -252,7 +250,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):  # type: ignore[misc]
             return np.log(shares)
 
 
-class DecisionTreeRegressor(RegressorMixin, TreeModel):  # type: ignore[misc]
+class DecisionTreeRegressor(RegressorMixin, TreeModel):
     """Regression tree from a raw table.
 
     Numbers, text, categories, dates and missing values are used as they are. Missing values go to
@@ -308,6 +306,8 @@ default="squared_error"
         Column names; only if the table had names.
     n_outputs_ : int
         Number of outputs.
+    max_features_ : int
+        Features drawn at each node.
     feature_importances_ : ndarray of float64
         Share of each feature in the decrease of impurity.
     tree_ : TreeView

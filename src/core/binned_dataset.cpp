@@ -55,8 +55,7 @@ std::vector<std::size_t> group_neighbours(const TableView& table) {
     const ColumnView& column = table.columns[i];
     const auto size = static_cast<std::ptrdiff_t>(size_of(column.type));
     const bool joins = !begins.empty() && i - begins.back() < kGroup && column.stride != size &&
-                       column.missing == nullptr &&
-                       table.columns[i - 1].missing == nullptr &&
+                       column.missing == nullptr && table.columns[i - 1].missing == nullptr &&
                        column.type == table.columns[i - 1].type &&
                        column.stride == table.columns[i - 1].stride &&
                        column.data == table.columns[i - 1].data + size;
@@ -74,8 +73,8 @@ std::vector<ColumnView> gather_columns(std::span<const ColumnView> columns, std:
   T* const out = reinterpret_cast<T*>(copy.data());
   const std::size_t n_columns = columns.size();
   for (std::size_t row = 0; row < n_rows; ++row) {
-    const auto* in = reinterpret_cast<const T*>(
-        columns[0].data + static_cast<std::ptrdiff_t>(row) * columns[0].stride);
+    const auto* in = reinterpret_cast<const T*>(columns[0].data + static_cast<std::ptrdiff_t>(row) *
+                                                                      columns[0].stride);
     for (std::size_t i = 0; i < n_columns; ++i) out[i * n_rows + row] = in[i];
   }
   std::vector<ColumnView> views(columns.begin(), columns.end());
@@ -412,8 +411,8 @@ void copy_levels(BinnedFeature& feature, const ColumnView& column, std::size_t n
 }  // namespace
 
 BinnedDataset::BinnedDataset(const TableView& table, std::span<const double> weights,
-                             std::span<const std::uint32_t> n_levels,
-                             const BinningOptions& options, Monitor& monitor)
+                             std::span<const std::uint32_t> n_levels, const BinningOptions& options,
+                             Monitor& monitor)
     : table_(table), features_(table.n_features()) {
   if (table.n_rows >= std::numeric_limits<std::uint32_t>::max()) {
     throw std::invalid_argument("a table can have at most 2**32 - 2 rows");
@@ -450,9 +449,9 @@ BinnedDataset::BinnedDataset(const TableView& table, std::span<const double> wei
   const auto read_group = [&](std::size_t group) {
     pool.lend([&](BinningScratch& scratch) {
       const std::size_t first = begins[group];
-      const std::vector<ColumnView> columns = gather_columns(
-          std::span(table_.columns).subspan(first, begins[group + 1] - first), n_rows,
-          scratch.copy);
+      const std::vector<ColumnView> columns =
+          gather_columns(std::span(table_.columns).subspan(first, begins[group + 1] - first),
+                         n_rows, scratch.copy);
       for (std::size_t i = 0; i < columns.size(); ++i) {
         monitor.check();
         read_feature(first + i, columns[i], scratch);

@@ -8,8 +8,8 @@ namespace committee {
 namespace {
 
 void make_row_statistics(const FitData& data, Block& block) {
-  block.statistics = make_statistics(data.target, data.entries, block.entries, data.layout,
-                                     data.count_rows);
+  block.statistics =
+      make_statistics(data.target, data.entries, block.entries, data.layout, data.count_rows);
 }
 
 void fill_rows(const FitData& data, Block& block) {

@@ -31,12 +31,12 @@ struct FitData {
 };
 
 struct Block {
-  std::vector<std::uint32_t> entries;    // entry of each block row
-  std::vector<CodeColumn> columns;       // one a feature
-  std::vector<std::uint32_t> varying;    // features with at least two codes, ascending
-  std::vector<std::byte> storage;        // what the columns point to; empty in the root's block
+  std::vector<std::uint32_t> entries;  // entry of each block row
+  std::vector<CodeColumn> columns;     // one a feature
+  std::vector<std::uint32_t> varying;  // features with at least two codes, ascending
+  std::vector<std::byte> storage;      // what the columns point to; empty in the root's block
   RowStatistics statistics;
-  std::vector<std::uint32_t> rows;       // the block's rows, each open node a contiguous part
+  std::vector<std::uint32_t> rows;  // the block's rows, each open node a contiguous part
 
   std::int64_t n_counted = 0;  // rows, repetitions included
 

@@ -57,8 +57,8 @@ class BucketedValues {
   Run run_of(std::size_t rank) {
     const std::uint32_t bucket = bucket_of_rank(rank);
     sort_bucket(bucket);
-    const auto [begin, end] = std::equal_range(sorted_ + begins_[bucket],
-                                               sorted_ + begins_[bucket + 1], sorted_[rank]);
+    const auto [begin, end] =
+        std::equal_range(sorted_ + begins_[bucket], sorted_ + begins_[bucket + 1], sorted_[rank]);
     return {static_cast<std::size_t>(begin - sorted_), static_cast<std::size_t>(end - sorted_)};
   }
 
@@ -78,8 +78,8 @@ class BucketedValues {
   std::uint32_t bucket_of_rank(std::size_t rank) const {
     const auto end = begins_.begin() + kMissing + 1;
     return static_cast<std::uint32_t>(
-        std::upper_bound(begins_.begin(), end, static_cast<std::uint32_t>(rank)) -
-        begins_.begin() - 1);
+        std::upper_bound(begins_.begin(), end, static_cast<std::uint32_t>(rank)) - begins_.begin() -
+        1);
   }
 
   void sort_bucket(std::uint32_t bucket) {

@@ -163,7 +163,8 @@ class SquaredScore {
   using Cell = Adder::Cell;
 
   SquaredScore(const RowStatistics& rows, const Cell* total)
-      : centres_(rows.centres), sum_exponents_(rows.sum_exponents),
+      : centres_(rows.centres),
+        sum_exponents_(rows.sum_exponents),
         weight_exponent_(rows.weight_exponent) {
     const int finest = *std::min_element(sum_exponents_.begin(), sum_exponents_.end());
     for (std::size_t output = 0; output < centres_.size(); ++output) {
@@ -201,13 +202,11 @@ class SquaredScore {
                                     weight_exponent_ - sum_exponents_[0]);
   }
   double unit() const { return unit_; }
-  bool is_pure(const RowStatistics& rows, std::span<const std::uint32_t> which,
-               const Cell*) const {
+  bool is_pure(const RowStatistics& rows, std::span<const std::uint32_t> which, const Cell*) const {
     const std::size_t n_outputs = means_.size();
     for (const std::uint32_t row : which) {
       for (std::size_t output = 0; output < n_outputs; ++output) {
-        if (rows.targets[row * n_outputs + output] !=
-            rows.targets[which[0] * n_outputs + output]) {
+        if (rows.targets[row * n_outputs + output] != rows.targets[which[0] * n_outputs + output]) {
           return false;
         }
       }

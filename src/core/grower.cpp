@@ -55,8 +55,8 @@ Value middle(FeatureKind kind, Value low, Value high) {
   if (kind == FeatureKind::kInteger) {
     const std::uint64_t gap =
         static_cast<std::uint64_t>(high.integer) - static_cast<std::uint64_t>(low.integer);
-    return {.integer = static_cast<std::int64_t>(static_cast<std::uint64_t>(low.integer) +
-                                                 gap / 2)};
+    return {.integer =
+                static_cast<std::int64_t>(static_cast<std::uint64_t>(low.integer) + gap / 2)};
   }
   const double threshold = std::midpoint(low.real, high.real);
   // Neighbouring doubles and infinities have no middle of their own.
@@ -299,8 +299,8 @@ class TreeGrower {
       const auto row_of = [&](std::uint32_t code) {
         const auto rows = node.rows();
         return table_row(node, *std::find_if(rows.begin(), rows.end(), [&](std::uint32_t row) {
-          return column.at(row) == code;
-        }));
+                           return column.at(row) == code;
+                         }));
       };
       threshold = middle(is_integer ? FeatureKind::kInteger : FeatureKind::kReal,
                          data_.dataset->high(split.feature, row_of(split.last_left)),
@@ -388,8 +388,8 @@ class TreeGrower {
       ranges.resize(first + grown.n_children);
       bounds.resize(first + grown.n_children);
       for (std::size_t child = grown.n_children; child-- > 0;) {
-        stack.push_back({piece, static_cast<std::size_t>(grown.first_child) + child,
-                         first + child});
+        stack.push_back(
+            {piece, static_cast<std::size_t>(grown.first_child) + child, first + child});
       }
     }
     if (options_.monotonic.empty()) bounds.clear();

@@ -119,12 +119,10 @@ class HistogramSplitter final : public Splitter {
     if (score.is_pure(statistics, node.rows, total_.data())) return {};
 
     const Search search(*this, node, adder, score);
-    Split best = search_features(node, options_, n_threads, monitor,
-                                 [&](std::uint32_t feature, Split& split) {
-                                   pool_.lend([&](Memory& scratch) {
-                                     search.try_feature(feature, scratch, split);
-                                   });
-                                 });
+    Split best = search_features(
+        node, options_, n_threads, monitor, [&](std::uint32_t feature, Split& split) {
+          pool_.lend([&](Memory& scratch) { search.try_feature(feature, scratch, split); });
+        });
     if (best.exists()) {
       best.decrease = (best.score - score.score(total_.data())) * score.unit();
     }
@@ -187,8 +185,7 @@ class HistogramSplitter final : public Splitter {
    private:
     // Adds the rows up by code; returns the set of present codes where a mask can hold it.
     template <typename Code>
-    std::uint64_t add_up(const Code* codes, const CodeColumn& column,
-                         Memory& scratch) const {
+    std::uint64_t add_up(const Code* codes, const CodeColumn& column, Memory& scratch) const {
       Cell* const cells = scratch.cells.data();
       const std::size_t size = adder_.cell_size();
       std::uint64_t mask = 0;
@@ -237,8 +234,7 @@ class HistogramSplitter final : public Splitter {
       }
     }
 
-    void list_present(const CodeColumn& column, std::uint64_t mask,
-                      Memory& scratch) const {
+    void list_present(const CodeColumn& column, std::uint64_t mask, Memory& scratch) const {
       scratch.present.clear();
       for_each_present(column, mask, column.n_codes(), scratch,
                        [&](std::uint32_t code) { scratch.present.push_back(code); });
@@ -307,17 +303,16 @@ class HistogramSplitter final : public Splitter {
     // Missing values on the right, then on the left. `first_right` is kNoCode when nothing but
     // missing values is left for the right side.
     void try_both_sides(std::uint32_t feature, const CodeColumn& column, bool has_missing,
-                        std::int64_t left_rows, std::uint32_t last_left,
-                        std::uint32_t first_right, Memory& scratch, Split& best) const {
+                        std::int64_t left_rows, std::uint32_t last_left, std::uint32_t first_right,
+                        Memory& scratch, Split& best) const {
       try_threshold(feature, scratch.left.data(), left_rows, last_left, first_right,
                     has_missing ? 1 : -1, scratch, best);
       if (!has_missing || first_right == kNoCode) return;
       const std::uint32_t missing = column.missing_code();
       std::vector<Cell>& left = scratch.left;
       for (std::size_t i = 0; i < left.size(); ++i) left[i] += cell(missing, scratch)[i];
-      try_threshold(feature, left.data(),
-                    left_rows + (counts_rows_ ? scratch.counts[missing] : 0), last_left,
-                    first_right, 0, scratch, best);
+      try_threshold(feature, left.data(), left_rows + (counts_rows_ ? scratch.counts[missing] : 0),
+                    last_left, first_right, 0, scratch, best);
       for (std::size_t i = 0; i < left.size(); ++i) left[i] -= cell(missing, scratch)[i];
     }
 
@@ -389,7 +384,8 @@ class HistogramSplitter final : public Splitter {
       std::size_t end = n_present - 1;
       const auto total_weight = static_cast<double>(total_weight_);
       while (begin < end && static_cast<double>(cuts.weight[begin]) < min_weight_) ++begin;
-      while (begin < end && total_weight - static_cast<double>(cuts.weight[end - 1]) < min_weight_) {
+      while (begin < end &&
+             total_weight - static_cast<double>(cuts.weight[end - 1]) < min_weight_) {
         --end;
       }
       if (begin == end) return;
@@ -410,11 +406,11 @@ class HistogramSplitter final : public Splitter {
       best.default_child = left_weight > total_weight - left_weight ? 0 : 1;
     }
 
-    void try_random_threshold(std::uint32_t feature, const CodeColumn& column,
-                              Memory& scratch, Split& best) const {
+    void try_random_threshold(std::uint32_t feature, const CodeColumn& column, Memory& scratch,
+                              Split& best) const {
       std::span<const std::uint32_t> present = scratch.present;
-      const bool has_missing = !present.empty() && column.has_missing &&
-                               present.back() == column.missing_code();
+      const bool has_missing =
+          !present.empty() && column.has_missing && present.back() == column.missing_code();
       if (has_missing) present = present.first(present.size() - 1);
       if (present.empty() || (present.size() == 1 && !has_missing)) return;
       Split drawn;
@@ -484,8 +480,8 @@ class HistogramSplitter final : public Splitter {
       }
     }
 
-    void try_random_subset(std::uint32_t feature, const CodeColumn& column,
-                           Memory& scratch, Split& best) const {
+    void try_random_subset(std::uint32_t feature, const CodeColumn& column, Memory& scratch,
+                           Split& best) const {
       const auto n_present = static_cast<std::uint32_t>(scratch.present.size());
       if (n_present < 2) return;
       Random random(derive_key(node_.key, std::uint64_t{feature} + 1));
@@ -562,8 +558,7 @@ std::unique_ptr<Splitter> make_class_splitter(const FitData& data, const GrowOpt
 
 }  // namespace
 
-std::unique_ptr<Splitter> make_histogram_splitter(const FitData& data,
-                                                  const GrowOptions& options) {
+std::unique_ptr<Splitter> make_histogram_splitter(const FitData& data, const GrowOptions& options) {
   if (data.layout == StatisticLayout::kBinaryCounts) {
     return make_class_splitter<BinaryScore>(data, options);
   }

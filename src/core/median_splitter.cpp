@@ -85,8 +85,7 @@ double absolute_deviation(const RankSums& sums, const RankedTarget& target) {
   const double weight_above =
       static_cast<double>(sums.total_weight() - at.weight_before) * target.weight_unit;
   const double sum_below = static_cast<double>(at.sum_before) * target.sum_unit;
-  const double sum_above =
-      static_cast<double>(sums.total_sum() - at.sum_before) * target.sum_unit;
+  const double sum_above = static_cast<double>(sums.total_sum() - at.sum_before) * target.sum_unit;
   return (median * weight_below - sum_below) + (sum_above - median * weight_above);
 }
 
@@ -163,7 +162,10 @@ class MedianSplitter final : public Splitter {
    public:
     Search(const FitData& data, const GrowOptions& options, const NodeView& node,
            const std::vector<RankedTarget>& targets)
-        : data_(data), options_(options), node_(node), statistics_(node.block->statistics),
+        : data_(data),
+          options_(options),
+          node_(node),
+          statistics_(node.block->statistics),
           targets_(targets) {
       min_weight_ = std::ldexp(options_.min_weight_leaf, statistics_.weight_exponent);
       if (data_.entries.weights_are_repetitions) {
@@ -294,8 +296,8 @@ class MedianSplitter final : public Splitter {
     }
 
     // `split` holds what is known of the candidate; becomes `best` when it is better.
-    void consider(std::uint32_t feature, const Prefix& left, const Prefix& right,
-                  int missing_child, Split& split, Split& best) const {
+    void consider(std::uint32_t feature, const Prefix& left, const Prefix& right, int missing_child,
+                  Split& split, Split& best) const {
       const double score = -(left.deviation + right.deviation);
       if (!(score > best.score) || !keeps_limits(left) || !keeps_limits(right)) return;
       const int direction = options_.monotonic_of(feature);
@@ -308,9 +310,9 @@ class MedianSplitter final : public Splitter {
       split.feature = feature;
       split.left_value = node_.bounds.clip(left.median);
       split.right_value = node_.bounds.clip(right.median);
-      split.default_child = missing_child >= 0 ? static_cast<std::uint32_t>(missing_child)
-                            : left.weight > right.weight  ? 0
-                                                          : 1;
+      split.default_child = missing_child >= 0           ? static_cast<std::uint32_t>(missing_child)
+                            : left.weight > right.weight ? 0
+                                                         : 1;
       if (split.child_of_code.empty()) {
         split.kind = data_.dataset->feature(feature).kind == FeatureKind::kInteger
                          ? SplitKind::kInteger
@@ -320,8 +322,8 @@ class MedianSplitter final : public Splitter {
     }
 
     void try_category(std::uint32_t feature, const CodeColumn& column,
-                      const std::vector<std::uint32_t>& positions,
-                      const std::vector<Group>& groups, Split& best) const {
+                      const std::vector<std::uint32_t>& positions, const std::vector<Group>& groups,
+                      Split& best) const {
       if (options_.fan_out_categories) {
         try_fan_out(feature, column, positions, groups, best);
       } else if (options_.random_thresholds) {
@@ -346,8 +348,8 @@ class MedianSplitter final : public Splitter {
       RankSums sums(node_.rows.size());
       for (std::size_t i = group.begin; i < group.end; ++i) {
         const std::size_t row = node_.rows[positions[i]];
-        sums.add(targets_[output].rank[positions[i]],
-                 statistics_.sums[row * statistics_.cell_size], 0);
+        sums.add(targets_[output].rank[positions[i]], statistics_.sums[row * statistics_.cell_size],
+                 0);
       }
       return median_of(sums, targets_[output]);
     }
@@ -384,8 +386,8 @@ class MedianSplitter final : public Splitter {
     }
 
     void try_fan_out(std::uint32_t feature, const CodeColumn& column,
-                     const std::vector<std::uint32_t>& positions,
-                     const std::vector<Group>& groups, Split& best) const {
+                     const std::vector<std::uint32_t>& positions, const std::vector<Group>& groups,
+                     Split& best) const {
       std::vector<Prefix> alone;
       for (const Group& group : groups) {
         alone.push_back(sweep(positions, {group}, nullptr, false).front());

@@ -147,8 +147,7 @@ Moments moments_of(const OrderedTarget& target, NodeRange range) {
 void merge(Moments& into, const Moments& other) {
   const double weight = into.weight + other.weight;
   const double difference = (other.mean - into.mean) + (other.rest - into.rest);
-  into.squares +=
-      other.squares + difference * difference * (into.weight * (other.weight / weight));
+  into.squares += other.squares + difference * difference * (into.weight * (other.weight / weight));
   shift_mean(into, difference * (other.weight / weight));
   into.weight = weight;
 }
@@ -184,8 +183,7 @@ void fill_means(Tree& tree, const FitData& data, Criterion criterion,
       const bool is_poisson = criterion == Criterion::kPoisson;
       const double impurity = is_poisson ? poisson_impurity(target, ranges[node], moments[node])
                                          : moments[node].squares / moments[node].weight;
-      tree.values[node * tree.n_values + output] =
-          std::ldexp(moments[node].mean, target.exponent);
+      tree.values[node * tree.n_values + output] = std::ldexp(moments[node].mean, target.exponent);
       tree.impurity[node] += std::ldexp(impurity / static_cast<double>(tree.n_values),
                                         is_poisson ? target.exponent : 2 * target.exponent);
     }
@@ -220,8 +218,8 @@ void fill_medians(Tree& tree, const FitData& data, std::span<const std::uint32_t
       double deviation = 0.0;
       for (const auto& [value, weight] : sorted) deviation += weight * std::abs(value - median);
       tree.values[node * tree.n_values + output] = std::ldexp(median, target.exponent);
-      tree.impurity[node] += std::ldexp(
-          deviation / total / static_cast<double>(tree.n_values), target.exponent);
+      tree.impurity[node] +=
+          std::ldexp(deviation / total / static_cast<double>(tree.n_values), target.exponent);
     }
   }
 }

@@ -53,8 +53,6 @@ Key key_of(const KeyedRow<Key>& item) {
   return item.key;
 }
 
-
-
 // Sorts `items` by key, keeping the order of equal keys. `scratch` is resized as needed.
 template <typename Item>
 void radix_sort(std::vector<Item>& items, std::vector<Item>& scratch) {

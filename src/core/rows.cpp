@@ -51,9 +51,8 @@ std::vector<std::size_t> partition_rows(const CodeColumn& column, const Split& s
     }
     std::size_t n_left = 0;
     if (split.kind == SplitKind::kSubset) {
-      n_left = partition_in_two(codes, rows, scratch, [&](std::uint32_t code) {
-        return split.child_of_code[code] == 0;
-      });
+      n_left = partition_in_two(codes, rows, scratch,
+                                [&](std::uint32_t code) { return split.child_of_code[code] == 0; });
     } else {
       const std::uint32_t last_left = split.last_left;
       const std::uint32_t missing = column.has_missing ? column.missing_code() : kNoCode;

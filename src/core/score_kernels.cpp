@@ -65,9 +65,8 @@ COMMITTEE_TARGET_AVX2 Cut gini_cut_avx2(const std::int32_t* left_weight,
 }
 
 COMMITTEE_TARGET_AVX2 Cut squared_cut_avx2(const double* left_weight, const double* left_sum,
-                                           std::size_t begin, std::size_t end,
-                                           double total_weight, double total_sum, double mean,
-                                           double* scores) {
+                                           std::size_t begin, std::size_t end, double total_weight,
+                                           double total_sum, double mean, double* scores) {
   return squared_cut(left_weight, left_sum, begin, end, total_weight, total_sum, mean, scores);
 }
 
@@ -83,9 +82,8 @@ std::atomic<bool>& uses_avx2() {
 
 }  // namespace
 
-Cut best_gini_cut(const std::int32_t* left_weight, const std::int32_t* left_ones,
-                  std::size_t begin, std::size_t end, double total_weight, double total_ones,
-                  double* scores) {
+Cut best_gini_cut(const std::int32_t* left_weight, const std::int32_t* left_ones, std::size_t begin,
+                  std::size_t end, double total_weight, double total_ones, double* scores) {
 #ifdef COMMITTEE_HAS_AVX2
   if (uses_avx2().load(std::memory_order_relaxed)) {
     return gini_cut_avx2(left_weight, left_ones, begin, end, total_weight, total_ones, scores);

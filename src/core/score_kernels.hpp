@@ -20,9 +20,8 @@ struct Cut {
 // Two classes, Gini: the first cut in [begin, end) with the largest value of
 // (a^2 m + b^2 n) / (n m), with n and m the weights, a and b the weights of class 1 of the left
 // and the right side. `scores` is scratch of at least `end` numbers. begin < end.
-Cut best_gini_cut(const std::int32_t* left_weight, const std::int32_t* left_ones,
-                  std::size_t begin, std::size_t end, double total_weight, double total_ones,
-                  double* scores);
+Cut best_gini_cut(const std::int32_t* left_weight, const std::int32_t* left_ones, std::size_t begin,
+                  std::size_t end, double total_weight, double total_ones, double* scores);
 
 // One target, squared error: likewise (d^2 m + e^2 n) / (n m), with d and e the sums of the left
 // and the right side around `mean`.

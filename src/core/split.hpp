@@ -24,7 +24,7 @@ struct Bounds {
 
 struct Split {
   double score = -std::numeric_limits<double>::infinity();  // of the children together
-  double decrease = 0.0;     // of weighted impurity, in the units of the weights
+  double decrease = 0.0;  // of weighted impurity, in the units of the weights
   std::uint32_t feature = 0;
   SplitKind kind = SplitKind::kReal;
   std::uint32_t default_child = 0;  // where missing values and unseen levels go

@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t kParallelVisits = std::size_t{1} << 16;
 
 // Tries features one by one, or side by side with the results compared in order.
-Split try_all(std::span<const std::uint32_t> features, const NodeView& node,
-              std::size_t n_threads, Monitor& monitor, const TryFeature& try_feature) {
+Split try_all(std::span<const std::uint32_t> features, const NodeView& node, std::size_t n_threads,
+              Monitor& monitor, const TryFeature& try_feature) {
   Split best;
   if (n_threads < 2 || features.size() < 2 ||
       node.rows.size() * features.size() < kParallelVisits) {
@@ -98,8 +98,8 @@ Split search_features(const NodeView& node, const GrowOptions& options, std::siz
 }
 
 void draw_threshold(const FitData& data, const NodeView& node, std::uint32_t feature,
-                    std::span<const std::uint32_t> present,
-                    std::span<const std::uint32_t> example, Split& split) {
+                    std::span<const std::uint32_t> present, std::span<const std::uint32_t> example,
+                    Split& split) {
   const auto table_row = [&](std::uint32_t code) {
     return std::size_t{data.entries.rows[node.block->entries[example[code]]]};
   };

@@ -53,7 +53,7 @@ Split search_features(const NodeView& node, const GrowOptions& options, std::siz
 // each: sets last_left, first_right and the threshold. Uniform between the node's smallest and
 // largest value.
 void draw_threshold(const FitData& data, const NodeView& node, std::uint32_t feature,
-                    std::span<const std::uint32_t> present,
-                    std::span<const std::uint32_t> example, Split& split);
+                    std::span<const std::uint32_t> present, std::span<const std::uint32_t> example,
+                    Split& split);
 
 }  // namespace committee

@@ -83,8 +83,7 @@ void add_sums(RowStatistics& rows, const Target& target, const Entries& entries,
     const double reach = std::max(std::abs(high - centre), std::abs(low - centre));
     // Two exponents, because the product of weight and reach may leave the range of doubles.
     const int reach_exponent = grid_exponent(reach, 0);
-    const int exponent = grid_exponent(
-        total_weight * std::ldexp(reach, reach_exponent), 62);
+    const int exponent = grid_exponent(total_weight * std::ldexp(reach, reach_exponent), 62);
     rows.centres.push_back(centre);
     rows.reaches.push_back(reach);
     rows.sum_exponents.push_back(reach_exponent + exponent);
@@ -96,9 +95,9 @@ void add_sums(RowStatistics& rows, const Target& target, const Entries& entries,
       rows.sums[row * rows.cell_size + 1 + output] =
           entries.weights_are_repetitions
               ? weights[row] * to_grid(scaled, exponent)
-              : to_grid(scaled * std::ldexp(static_cast<double>(weights[row]),
-                                            -rows.weight_exponent),
-                        exponent);
+              : to_grid(
+                    scaled * std::ldexp(static_cast<double>(weights[row]), -rows.weight_exponent),
+                    exponent);
     }
   }
 }

@@ -25,19 +25,19 @@ struct RowStatistics {
   std::size_t n_outputs = 1;
   std::size_t cell_size = 1;  // integers in a cell
 
-  std::vector<std::uint64_t> packed;      // kBinaryCounts: what a row adds to a cell
-  std::vector<std::uint32_t> slots;       // kClassCounts: rows x outputs, which integer to add to
-  std::vector<std::int64_t> weights;      // kClassCounts: what to add
-  std::vector<std::int64_t> sums;         // kTargetSums: rows x cell_size
-  std::vector<double> targets;            // kTargetSums: rows x outputs, as given
+  std::vector<std::uint64_t> packed;       // kBinaryCounts: what a row adds to a cell
+  std::vector<std::uint32_t> slots;        // kClassCounts: rows x outputs, which integer to add to
+  std::vector<std::int64_t> weights;       // kClassCounts: what to add
+  std::vector<std::int64_t> sums;          // kTargetSums: rows x cell_size
+  std::vector<double> targets;             // kTargetSums: rows x outputs, as given
   std::vector<std::uint32_t> repetitions;  // rows a row stands for; empty: the weight says it
 
-  int weight_exponent = 0;                // weight = integer * 2^-weight_exponent
-  std::vector<int> sum_exponents;         // per output, likewise
-  std::vector<double> centres;            // per output: what was taken off the target
-  std::vector<double> reaches;            // per output: largest distance from the centre
-  std::vector<double> row_weights;        // as given, unless they count repetitions
-  double total_weight = 0.0;              // of these
+  int weight_exponent = 0;                 // weight = integer * 2^-weight_exponent
+  std::vector<int> sum_exponents;          // per output, likewise
+  std::vector<double> centres;             // per output: what was taken off the target
+  std::vector<double> reaches;             // per output: largest distance from the centre
+  std::vector<double> row_weights;         // as given, unless they count repetitions
+  double total_weight = 0.0;               // of these
   std::vector<std::uint32_t> first_class;  // kClassCounts: first slot of each output, then the end
 };
 

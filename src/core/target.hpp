@@ -15,7 +15,7 @@ namespace committee {
 struct Target {
   bool is_classification = false;
   std::size_t n_outputs = 1;
-  std::vector<std::uint32_t> n_classes;  // classification: classes of each output
+  std::vector<std::uint32_t> n_classes;   // classification: classes of each output
   std::span<const std::int32_t> classes;  // classification: n_rows x n_outputs
   std::span<const double> reals;          // regression: n_rows x n_outputs
 
