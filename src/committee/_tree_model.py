@@ -145,6 +145,7 @@ class TreeModel(TreeReprMixin, BaseEstimator):
     split_finding: str
     max_bins: int
     category_split: str
+    level_penalty: float
     categorical_features: Any
     n_jobs: int | None
 
@@ -171,6 +172,7 @@ class TreeModel(TreeReprMixin, BaseEstimator):
             "criterion": "squared_error" if self.criterion == "friedman_mse" else self.criterion,
             "random_thresholds": self.splitter == "random",
             "fan_out_categories": self.category_split == "fanout",
+            "level_penalty": check_real("level_penalty", self.level_penalty, 0.0),
             "min_rows_split": check_int_or_fraction(
                 "min_samples_split", self.min_samples_split, n_rows, 2
             ),

@@ -56,6 +56,11 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         Most bins of a numeric feature with "hist".
     category_split : {"subset", "fanout"}, default="subset"
         Split a category in two sets of levels, or in one branch for each level.
+    level_penalty : float, default=2.0
+        What a category pays for each level beyond two when its best subset is compared with other
+        splits, in impurities of an average row. A category with a level for every few rows would
+        win by chance otherwise. 2 is the price of a parameter in Akaike's criterion, 0 compares
+        raw gains.
     categorical_features : list of names, positions or booleans, "from_dtype" or None, default=None
         Numeric columns to treat as categories; text and category columns always are.
     n_jobs : int or None, default=None
@@ -112,6 +117,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         split_finding: str = "auto",
         max_bins: int = 255,
         category_split: str = "subset",
+        level_penalty: float = 2.0,
         categorical_features: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -131,6 +137,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         self.split_finding = split_finding
         self.max_bins = max_bins
         self.category_split = category_split
+        self.level_penalty = level_penalty
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
@@ -293,6 +300,11 @@ default="squared_error"
         Most bins of a numeric feature with "hist".
     category_split : {"subset", "fanout"}, default="subset"
         Split a category in two sets of levels, or in one branch for each level.
+    level_penalty : float, default=2.0
+        What a category pays for each level beyond two when its best subset is compared with other
+        splits, in impurities of an average row. A category with a level for every few rows would
+        win by chance otherwise. 2 is the price of a parameter in Akaike's criterion, 0 compares
+        raw gains.
     categorical_features : list of names, positions or booleans, "from_dtype" or None, default=None
         Numeric columns to treat as categories; text and category columns always are.
     n_jobs : int or None, default=None
@@ -344,6 +356,7 @@ default="squared_error"
         split_finding: str = "auto",
         max_bins: int = 255,
         category_split: str = "subset",
+        level_penalty: float = 2.0,
         categorical_features: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -362,6 +375,7 @@ default="squared_error"
         self.split_finding = split_finding
         self.max_bins = max_bins
         self.category_split = category_split
+        self.level_penalty = level_penalty
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 

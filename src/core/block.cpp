@@ -13,6 +13,10 @@ void make_row_statistics(const FitData& data, Block& block) {
 }
 
 void fill_rows(const FitData& data, Block& block) {
+  block.has_categories =
+      std::any_of(block.varying.begin(), block.varying.end(), [&](std::uint32_t feature) {
+        return data.dataset->feature(feature).kind == FeatureKind::kCategory;
+      });
   block.rows.resize(block.n_rows());
   std::iota(block.rows.begin(), block.rows.end(), 0U);
   block.n_counted = static_cast<std::int64_t>(block.n_rows());

@@ -38,7 +38,8 @@ struct Block {
   RowStatistics statistics;
   std::vector<std::uint32_t> rows;  // the block's rows, each open node a contiguous part
 
-  std::int64_t n_counted = 0;  // rows, repetitions included
+  std::int64_t n_counted = 0;   // rows, repetitions included
+  bool has_categories = false;  // among the varying features
 
   std::size_t n_rows() const { return entries.size(); }
 };

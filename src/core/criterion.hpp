@@ -3,7 +3,9 @@
 // Scores add up: splitting a node gains score(left) + score(right) - score(node), which is the
 // weighted decrease of impurity in units of `unit()`. `pair` is score(left) + score(right) for two
 // sides that make up the node, computed in the form that its vector kernel uses (score_kernels.hpp)
-// where there is one. `value` is what a leaf of these rows predicts, for monotone constraints.
+// where there is one. `impurity` is the
+// total impurity of the node in units of scores. `value` is what a leaf of these rows predicts, for
+// monotone constraints.
 #pragma once
 
 #include <algorithm>
@@ -69,6 +71,10 @@ class BinaryScore {
       return std::max(ones, zeros);
     }
   }
+  static double impurity(const RowStatistics&, std::span<const std::uint32_t>, const Cell* total) {
+    const auto weight = static_cast<double>(*total & 0xFFFFFFFFULL);
+    return (kCriterion == Criterion::kEntropy ? 0.0 : weight) - score(total);
+  }
   static double value(const Cell* cell) {
     return static_cast<double>(*cell >> 32) / static_cast<double>(*cell & 0xFFFFFFFFULL);
   }
@@ -107,6 +113,15 @@ class ClassScore {
                              first_class_[output + 1] - first_class_[output]);
     }
     return sum;
+  }
+  double impurity(const RowStatistics&, std::span<const std::uint32_t>, const Cell* total) const {
+    double weight = 0.0;
+    if constexpr (kCriterion != Criterion::kEntropy) {
+      for (std::size_t i = 0; i < first_class_.back(); ++i) {
+        weight += static_cast<double>(total[i]);
+      }
+    }
+    return weight - score(total);
   }
   double value(const Cell* cell) const {
     return static_cast<double>(cell[1]) / static_cast<double>(cell[0] + cell[1]);
@@ -197,6 +212,12 @@ class SquaredScore {
     }
     return sum / weight;
   }
+  double impurity(const RowStatistics& rows, std::span<const std::uint32_t> which,
+                  const Cell*) const {
+    double sum = 0.0;
+    for (const std::uint32_t row : which) sum += score(rows.sums.data() + row * rows.cell_size);
+    return sum;
+  }
   double value(const Cell* cell) const {
     return centres_[0] + std::ldexp(static_cast<double>(cell[1]) / static_cast<double>(cell[0]),
                                     weight_exponent_ - sum_exponents_[0]);
@@ -252,15 +273,19 @@ class PoissonScore {
 
   double score(const Cell* cell) const {
     constexpr double kZeroRate = 1e-12;
-    const auto weight = static_cast<double>(cell[0]);
-    double sum = 0.0;
     for (std::size_t output = 0; output < means_.size(); ++output) {
-      const double mean = static_cast<double>(cell[1 + output]) / weight;
-      const double fraction = (mean - centres_[output]) * scales_[output];
-      if (1.0 + fraction < kZeroRate) return -std::numeric_limits<double>::infinity();
-      sum += means_[output] * half_deviance(fraction);
+      if (1.0 + fraction(cell, output) < kZeroRate) {
+        return -std::numeric_limits<double>::infinity();
+      }
     }
-    return weight * sum;
+    return rate_score(cell);
+  }
+  double impurity(const RowStatistics& rows, std::span<const std::uint32_t> which,
+                  const Cell*) const {
+    double sum = 0.0;
+    for (const std::uint32_t row : which)
+      sum += rate_score(rows.sums.data() + row * rows.cell_size);
+    return sum;
   }
   double value(const Cell* cell) const { return squared_.value(cell); }
   double unit() const { return unit_; }
@@ -274,6 +299,19 @@ class PoissonScore {
   }
 
  private:
+  // How far the mean of a side is off the mean of the node, as a fraction of the latter.
+  double fraction(const Cell* cell, std::size_t output) const {
+    const double mean = static_cast<double>(cell[1 + output]) / static_cast<double>(cell[0]);
+    return (mean - centres_[output]) * scales_[output];
+  }
+  double rate_score(const Cell* cell) const {
+    double sum = 0.0;
+    for (std::size_t output = 0; output < means_.size(); ++output) {
+      sum += means_[output] * half_deviance(fraction(cell, output));
+    }
+    return static_cast<double>(cell[0]) * sum;
+  }
+
   SquaredScore squared_;
   std::vector<double> centres_;  // mean of the node in units of the grid
   std::vector<double> means_;    // and in units of the target

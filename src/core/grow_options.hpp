@@ -21,6 +21,8 @@ struct GrowOptions {
   std::uint32_t max_features = std::numeric_limits<std::uint32_t>::max();
   bool random_thresholds = false;
   bool fan_out_categories = false;
+  // Category subsets are ranked by their gain less the price of their levels, see level_price.
+  double level_penalty = 0.0;
   std::vector<std::int8_t> monotonic;  // per feature -1, 0, 1; empty: none
   std::uint64_t seed = 0;
   std::size_t n_threads = 1;
@@ -29,5 +31,15 @@ struct GrowOptions {
     return monotonic.empty() ? 0 : monotonic[feature];
   }
 };
+
+// What the levels of a category cost a subset split when it is compared with other splits.
+//
+// Each level can be sent to either side, so a category with a level for every few rows would win
+// every node by chance alone. As in Akaike's criterion each level, beyond the two that any split
+// needs, is a parameter and has to earn `penalty` times the impurity of an average row (Akaike's
+// price is 2). `impurity` is the total of the node.
+inline double level_price(double penalty, double impurity, double n_rows, std::size_t n_levels) {
+  return penalty * (impurity / n_rows) * static_cast<double>(n_levels - 2);
+}
 
 }  // namespace committee

@@ -232,7 +232,8 @@ class TreeGrower {
       node.begin = 0;
       node.end = node.block->n_rows();
     }
-    const NodeView view{node.block.get(), node.rows(), piece[node.index].bounds, node.key};
+    const NodeView view{node.block.get(), node.rows(), static_cast<double>(n_rows),
+                        piece[node.index].bounds, node.key};
     Split split = worker.splitter->find(view, worker.n_threads, monitor_);
     const double decrease = split.decrease / total_weight_;
     if (decrease + std::numeric_limits<double>::epsilon() < options_.min_impurity_decrease) {

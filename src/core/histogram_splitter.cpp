@@ -124,7 +124,7 @@ class HistogramSplitter final : public Splitter {
           pool_.lend([&](Memory& scratch) { search.try_feature(feature, scratch, split); });
         });
     if (best.exists()) {
-      best.decrease = (best.score - score.score(total_.data())) * score.unit();
+      best.decrease = (best.score + best.penalty - score.score(total_.data())) * score.unit();
     }
     return best;
   }
@@ -145,6 +145,9 @@ class HistogramSplitter final : public Splitter {
           total_weight_(adder.weight(total_)),
           counts_rows_(!statistics_.repetitions.empty()) {
       min_weight_ = std::ldexp(options_.min_weight_leaf, statistics_.weight_exponent);
+      if (options_.level_penalty > 0.0 && node.block->has_categories) {
+        impurity_ = score.impurity(statistics_, node.rows, total_);
+      }
       if (counts_rows_) {
         for (const std::uint32_t row : node.rows) total_rows_ += statistics_.repetitions[row];
       } else if (data_.entries.weights_are_repetitions) {
@@ -272,6 +275,7 @@ class HistogramSplitter final : public Splitter {
     void keep(std::uint32_t feature, double score, const Cell* left, Memory& scratch,
               Split& best) const {
       best.score = score;
+      best.penalty = 0.0;
       best.feature = feature;
       best.n_children = 2;
       best.has_threshold = false;
@@ -393,6 +397,7 @@ class HistogramSplitter final : public Splitter {
       const double score = score_.from_kernel(cut.score);
       if (!(score > best.score)) return;
       best.score = score;
+      best.penalty = 0.0;
       best.feature = feature;
       best.kind = data_.dataset->feature(feature).kind == FeatureKind::kInteger
                       ? SplitKind::kInteger
@@ -437,7 +442,7 @@ class HistogramSplitter final : public Splitter {
 
     // Tries every prefix of the codes in `scratch.ordered` as the left side.
     void try_prefixes(std::uint32_t feature, const CodeColumn& column, std::size_t first,
-                      std::size_t last, Memory& scratch, Split& best) const {
+                      std::size_t last, double penalty, Memory& scratch, Split& best) const {
       std::fill(scratch.left.begin(), scratch.left.end(), Cell{0});
       std::int64_t left_rows = 0;
       const auto& ordered = scratch.ordered;
@@ -448,9 +453,10 @@ class HistogramSplitter final : public Splitter {
         }
         if (counts_rows_) left_rows += scratch.counts[code];
         if (n < first) continue;
-        const double score = evaluate(feature, scratch.left.data(), left_rows, scratch);
+        const double score = evaluate(feature, scratch.left.data(), left_rows, scratch) - penalty;
         if (!(score > best.score)) continue;
         keep(feature, score, scratch.left.data(), scratch, best);
+        best.penalty = penalty;
         best.kind = SplitKind::kSubset;
         best.child_of_code.assign(column.n_codes(), kNoChild);
         for (std::size_t i = 0; i < ordered.size(); ++i) {
@@ -470,13 +476,15 @@ class HistogramSplitter final : public Splitter {
     void try_subsets(std::uint32_t feature, const CodeColumn& column, Memory& scratch,
                      Split& best) const {
       if (scratch.present.size() < 2) return;
+      const double penalty =
+          level_price(options_.level_penalty, impurity_, node_.n_counted, scratch.present.size());
       for (std::size_t order = 0; order < score_.n_orders(); ++order) {
         scratch.ordered.clear();
         for (const std::uint32_t code : scratch.present) {
           scratch.ordered.emplace_back(score_.order(cell(code, scratch), order), code);
         }
         std::sort(scratch.ordered.begin(), scratch.ordered.end());
-        try_prefixes(feature, column, 0, scratch.ordered.size(), scratch, best);
+        try_prefixes(feature, column, 0, scratch.ordered.size(), penalty, scratch, best);
       }
     }
 
@@ -491,7 +499,7 @@ class HistogramSplitter final : public Splitter {
       }
       std::sort(scratch.ordered.begin(), scratch.ordered.end());
       const std::uint32_t cut = random.below(n_present - 1);
-      try_prefixes(feature, column, cut, cut, scratch, best);
+      try_prefixes(feature, column, cut, cut, 0.0, scratch, best);
     }
 
     void try_fan_out(std::uint32_t feature, const CodeColumn& column, Memory& scratch,
@@ -535,6 +543,7 @@ class HistogramSplitter final : public Splitter {
     std::int64_t total_weight_;
     bool counts_rows_;
     double min_weight_ = 0.0;
+    double impurity_ = 0.0;
     std::int64_t total_rows_ = 0;
   };
 

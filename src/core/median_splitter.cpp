@@ -129,7 +129,7 @@ class MedianSplitter final : public Splitter {
     Split best = search_features(
         node, options_, n_threads, monitor,
         [&](std::uint32_t feature, Split& split) { search.try_feature(feature, split); });
-    if (best.exists()) best.decrease = best.score + search.total_deviation();
+    if (best.exists()) best.decrease = best.score + best.penalty + search.total_deviation();
     return best;
   }
 
@@ -298,7 +298,7 @@ class MedianSplitter final : public Splitter {
     // `split` holds what is known of the candidate; becomes `best` when it is better.
     void consider(std::uint32_t feature, const Prefix& left, const Prefix& right, int missing_child,
                   Split& split, Split& best) const {
-      const double score = -(left.deviation + right.deviation);
+      const double score = -(left.deviation + right.deviation) - split.penalty;
       if (!(score > best.score) || !keeps_limits(left) || !keeps_limits(right)) return;
       const int direction = options_.monotonic_of(feature);
       if (direction != 0 &&
@@ -367,9 +367,15 @@ class MedianSplitter final : public Splitter {
       for (const std::size_t i : order) ordered.push_back(groups[i]);
       const std::vector<Prefix> left = sweep(positions, ordered, nullptr, false);
       const std::vector<Prefix> right = sweep(positions, ordered, nullptr, true);
+      const double penalty = options_.random_thresholds
+                                 ? 0.0
+                                 : level_price(options_.level_penalty, total_.deviation,
+                                               node_.n_counted, groups.size());
       for (std::size_t cut = first; cut + 1 < ordered.size() && cut <= last; ++cut) {
-        if (!(-(left[cut].deviation + right[cut + 1].deviation) > best.score)) continue;
+        const double score = -(left[cut].deviation + right[cut + 1].deviation) - penalty;
+        if (!(score > best.score)) continue;
         Split split;
+        split.penalty = penalty;
         split.kind = SplitKind::kSubset;
         split.child_of_code.assign(column.n_codes(), kNoChild);
         for (std::size_t i = 0; i < ordered.size(); ++i) {

@@ -23,7 +23,8 @@ struct Bounds {
 };
 
 struct Split {
-  double score = -std::numeric_limits<double>::infinity();  // of the children together
+  double score = -std::numeric_limits<double>::infinity();  // of the children, less the penalty
+  double penalty = 0.0;   // taken off because of the number of levels
   double decrease = 0.0;  // of weighted impurity, in the units of the weights
   std::uint32_t feature = 0;
   SplitKind kind = SplitKind::kReal;

@@ -21,6 +21,7 @@ namespace committee {
 struct NodeView {
   const Block* block = nullptr;
   std::span<const std::uint32_t> rows;
+  double n_counted = 0.0;  // rows, repetitions included
   Bounds bounds;
   std::uint64_t key = 0;  // of the node's random numbers
 };

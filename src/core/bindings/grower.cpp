@@ -139,6 +139,8 @@ GrowOptions options_of(const nb::dict& settings, std::size_t n_features) {
       options.random_thresholds = nb::cast<bool>(value);
     } else if (name == "fan_out_categories") {
       options.fan_out_categories = nb::cast<bool>(value);
+    } else if (name == "level_penalty") {
+      options.level_penalty = nb::cast<double>(value);
     } else if (name == "monotonic") {
       options.monotonic = nb::cast<std::vector<std::int8_t>>(value);
     } else if (name == "seed") {
