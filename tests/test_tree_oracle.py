@@ -23,9 +23,9 @@ SEARCHES = ("exact", "hist")
 
 
 def grow_both(case, y, weight, criterion, limits=None, naive_split="subset", **params):
-    """The fast tree and the oracle with the same data."""
+    """The fast tree and the oracle with the same data; the oracle compares raw gains."""
     limits = limits or {}
-    model = make_tree(criterion, random_state=0, **limits, **params)
+    model = make_tree(criterion, random_state=0, level_penalty=0.0, **limits, **params)
     model.fit(case.table, y, sample_weight=weight)
     naive = NaiveTree(criterion, Limits(**limits), case.categorical, naive_split)
     return model, naive.set_data(case.X, y, weight)
@@ -214,3 +214,35 @@ def test_importances_are_the_normalised_gains_of_the_oracle(criterion, rng):
         gains[model.tree_.feature[node]] += naive.decrease(masks[node], children)
     # A sum of up to 30 gains, each within 1e-9 of the node's weight times impurity.
     np.testing.assert_allclose(model.feature_importances_, gains / gains.sum(), rtol=1e-8)
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "fractional"])
+@pytest.mark.parametrize("criterion", [c for c in CRITERIA if c != "absolute_error"])
+def test_levels_beyond_two_pay_two_impurities_of_an_average_row_each(criterion, weights, rng):
+    # The root of a table with one category and one number, against the price written out here.
+    n_wins = {True: 0, False: 0}
+    for _ in range(16):
+        n_levels = int(rng.integers(2, 8))
+        category = rng.integers(0, n_levels, 40)
+        number = rng.integers(0, 3, 40).astype(float)
+        y, weight = make_target(criterion, rng), make_weight(weights, rng)
+        table = np.empty((40, 2), dtype=object)
+        table[:, 0] = [f"level {level}" for level in category]
+        table[:, 1] = number
+        model = make_tree(criterion, max_depth=1).fit(table, y, sample_weight=weight)
+        gains = []
+        for column, is_category in ((category, True), (number, False)):
+            naive = NaiveTree(criterion, Limits(max_depth=1), (0,) if is_category else ())
+            naive.set_data(column[:, None].astype(float), y, weight)
+            everyone = np.ones(40, dtype=bool)
+            gain = naive.best_split(everyone)[0]
+            if is_category:
+                n_rows, _, impurity, _ = naive.stats(everyone)
+                n_present = len(np.unique(category[naive.weight > 0]))
+                gain -= 2.0 * impurity / n_rows * (n_present - 2)
+            gains.append(gain)
+        category_wins = bool(gains[0] > gains[1])
+        if abs(gains[0] - gains[1]) > 1e-9:
+            assert model.tree_.feature[0] == (0 if category_wins else 1)
+        n_wins[category_wins] += 1
+    assert min(n_wins.values()) > 0  # both sides of the decision were seen

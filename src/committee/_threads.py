@@ -9,6 +9,7 @@ import math
 import multiprocessing
 import numbers
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,7 @@ def _openmp_limit() -> int | None:
     return int(first) if first.isdecimal() and int(first) > 0 else None
 
 
+@cache  # files of the system are slow to open, and a prediction takes microseconds
 def _quota(root: Path) -> int | None:
     """Cores granted by the container: version 2 of cgroups, else version 1."""
     maximum = _read_words(root / "cpu.max")

@@ -1,8 +1,11 @@
 #include "block.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
+#include <type_traits>
+
+#include "scratch_pool.hpp"
+#include "thread_pool.hpp"
 
 namespace committee {
 namespace {
@@ -28,11 +31,12 @@ void fill_rows(const FitData& data, Block& block) {
   }
 }
 
-// Renumbers the codes of the given rows without gaps. `new_code` is scratch.
+// Renumbers the codes of the given rows without gaps and writes them to `out`, which is large
+// enough. `new_code` is scratch.
 template <typename Code>
 CodeColumn renumber(const CodeColumn& column, const Code* codes,
                     std::span<const std::uint32_t> rows, std::vector<std::uint32_t>& new_code,
-                    std::vector<std::byte>& storage) {
+                    std::byte* out) {
   new_code.assign(column.n_codes(), 0);
   for (const std::uint32_t row : rows) new_code[codes[row]] = 1;
   CodeColumn result;
@@ -46,41 +50,50 @@ CodeColumn renumber(const CodeColumn& column, const Code* codes,
   if (result.n_codes() < 2) return result;
 
   result.width = code_width(result.n_codes());
-  const std::size_t begin = (storage.size() + 3) / 4 * 4;
-  storage.resize(begin + rows.size() * result.width);
-  const auto write = [&](auto* out) {
-    using Out = std::remove_pointer_t<decltype(out)>;
+  result.codes = out;
+  const auto write = [&](auto* typed_out) {
+    using Out = std::remove_pointer_t<decltype(typed_out)>;
+    const std::uint32_t* const map = new_code.data();
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      out[i] = static_cast<Out>(new_code[codes[rows[i]]]);
+      typed_out[i] = static_cast<Out>(map[codes[rows[i]]]);
     }
   };
   if (result.width == 1) {
-    write(reinterpret_cast<std::uint8_t*>(storage.data() + begin));
+    write(reinterpret_cast<std::uint8_t*>(out));
   } else if (result.width == 2) {
-    write(reinterpret_cast<std::uint16_t*>(storage.data() + begin));
+    write(reinterpret_cast<std::uint16_t*>(out));
   } else {
-    write(reinterpret_cast<std::uint32_t*>(storage.data() + begin));
+    write(reinterpret_cast<std::uint32_t*>(out));
   }
-  // The storage may still move: the offset becomes a pointer when all columns are written.
-  result.codes = reinterpret_cast<const void*>(begin);
   return result;
 }
 
+// Copies the codes of `rows` of the varying columns, renumbered.
 void copy_columns(Block& block, std::span<const CodeColumn> columns,
-                  std::span<const std::uint32_t> varying, std::span<const std::uint32_t> rows) {
-  block.columns.resize(columns.size());
-  std::vector<std::uint32_t> new_code;
+                  std::span<const std::uint32_t> varying, std::span<const std::uint32_t> rows,
+                  std::size_t n_threads) {
+  // Room for as many codes as there can be, aligned to the widest.
+  std::vector<std::size_t> begins{0};
   for (const std::uint32_t feature : varying) {
-    const CodeColumn& column = columns[feature];
-    block.columns[feature] = visit_codes(column, [&](const auto* codes) {
-      return renumber(column, codes, rows, new_code, block.storage);
-    });
-    if (block.columns[feature].n_codes() >= 2) block.varying.push_back(feature);
+    const std::size_t most_codes = std::min<std::size_t>(columns[feature].n_codes(), rows.size());
+    begins.push_back((begins.back() + rows.size() * code_width(most_codes) + 3) / 4 * 4);
   }
-  block.storage.shrink_to_fit();
-  for (const std::uint32_t feature : block.varying) {
-    CodeColumn& column = block.columns[feature];
-    column.codes = block.storage.data() + reinterpret_cast<std::uintptr_t>(column.codes);
+  block.storage = std::make_unique_for_overwrite<std::byte[]>(begins.back());
+  block.columns.resize(columns.size());
+  ScratchPool<std::vector<std::uint32_t>> pool;
+  const auto copy = [&](std::size_t i) {
+    const CodeColumn& column = columns[varying[i]];
+    pool.lend([&](std::vector<std::uint32_t>& new_code) {
+      block.columns[varying[i]] = visit_codes(column, [&](const auto* codes) {
+        return renumber(column, codes, rows, new_code, block.storage.get() + begins[i]);
+      });
+    });
+  };
+  constexpr std::size_t kParallelCells = std::size_t{1} << 17;
+  const bool is_large = rows.size() * varying.size() >= kParallelCells;
+  parallel_for(varying.size(), is_large ? n_threads : 1, copy);
+  for (const std::uint32_t feature : varying) {
+    if (block.columns[feature].n_codes() >= 2) block.varying.push_back(feature);
   }
 }
 
@@ -101,7 +114,7 @@ std::shared_ptr<Block> make_root_block(const FitData& data) {
     block->columns = std::move(columns);
     block->varying = std::move(varying);
   } else {
-    copy_columns(*block, columns, varying, data.entries.rows);
+    copy_columns(*block, columns, varying, data.entries.rows, 1);
   }
   make_row_statistics(data, *block);
   fill_rows(data, *block);
@@ -109,12 +122,12 @@ std::shared_ptr<Block> make_root_block(const FitData& data) {
 }
 
 std::shared_ptr<Block> make_block(const FitData& data, const Block& parent,
-                                  std::span<const std::uint32_t> parent_rows) {
+                                  std::span<const std::uint32_t> parent_rows,
+                                  std::size_t n_threads) {
   auto block = std::make_shared<Block>();
   block->entries.reserve(parent_rows.size());
   for (const std::uint32_t row : parent_rows) block->entries.push_back(parent.entries[row]);
-  block->storage.reserve(parent_rows.size() * parent.varying.size());
-  copy_columns(*block, parent.columns, parent.varying, parent_rows);
+  copy_columns(*block, parent.columns, parent.varying, parent_rows, n_threads);
   if (!take_statistics(parent.statistics, parent_rows, block->statistics)) {
     make_row_statistics(data, *block);
   }

@@ -31,10 +31,10 @@ struct FitData {
 };
 
 struct Block {
-  std::vector<std::uint32_t> entries;  // entry of each block row
-  std::vector<CodeColumn> columns;     // one a feature
-  std::vector<std::uint32_t> varying;  // features with at least two codes, ascending
-  std::vector<std::byte> storage;      // what the columns point to; empty in the root's block
+  std::vector<std::uint32_t> entries;    // entry of each block row
+  std::vector<CodeColumn> columns;       // one a feature
+  std::vector<std::uint32_t> varying;    // features with at least two codes, ascending
+  std::unique_ptr<std::byte[]> storage;  // what the columns point to; empty in the root's block
   RowStatistics statistics;
   std::vector<std::uint32_t> rows;  // the block's rows, each open node a contiguous part
 
@@ -50,7 +50,8 @@ std::shared_ptr<Block> make_root_block(const FitData& data);
 
 // The block of some rows of another block.
 std::shared_ptr<Block> make_block(const FitData& data, const Block& parent,
-                                  std::span<const std::uint32_t> parent_rows);
+                                  std::span<const std::uint32_t> parent_rows,
+                                  std::size_t n_threads);
 
 // Whether a node of `n_rows` rows deserves a block of its own inside a block of `n_block_rows`.
 // Both count repetitions, so that a row of weight two makes the same blocks as that row twice.

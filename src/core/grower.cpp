@@ -228,7 +228,7 @@ class TreeGrower {
     if (!is_splittable(node, n_rows)) return {};
     if (deserves_block(n_rows, node.block->n_counted) ||
         is_too_coarse(node.block->statistics, node.rows())) {
-      node.block = make_block(data_, *node.block, node.rows());
+      node.block = make_block(data_, *node.block, node.rows(), worker.n_threads);
       node.begin = 0;
       node.end = node.block->n_rows();
     }
