@@ -7,10 +7,9 @@
 #include "grower.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <numeric>
-#include <optional>
-#include <queue>
 
 #include "block.hpp"
 #include "node_statistics.hpp"
@@ -22,19 +21,27 @@
 namespace committee {
 namespace {
 
-constexpr std::int64_t kNone = -1;
+constexpr std::uint32_t kNone = 0xFFFFFFFFU;
 
-// A node as it is grown; indices are positions in its piece.
+// A node as it is grown; numbers are positions in its piece. There is one for every few rows of
+// the table, so it is kept small.
 struct GrownNode {
-  Node node;
-  NodeRange range;
-  Bounds bounds;
-  std::vector<std::uint32_t> category_data;
+  Node node;  // its threshold is an offset into the piece's category data for category splits
+  std::uint32_t begin = 0;  // its entries are order[begin] ... order[end - 1]
+  std::uint32_t end = 0;
   std::uint32_t n_children = 0;
-  std::int64_t first_child = kNone;
-  std::int64_t piece = kNone;  // the piece that continues here
+  std::uint32_t first_child = kNone;
+  std::uint32_t piece = kNone;  // the piece that continues here
 };
-using Piece = std::vector<GrownNode>;
+
+// A part of the tree that is grown by one thread.
+struct Piece {
+  std::vector<GrownNode> nodes;
+  std::vector<std::uint32_t> category_data;
+  std::vector<Bounds> bounds;  // one a node for monotone trees, else empty
+
+  Bounds bounds_of(std::size_t node) const { return bounds.empty() ? Bounds{} : bounds[node]; }
+};
 
 // A node whose fate is not decided: its rows are block->rows[begin] ... [end - 1].
 struct OpenNode {
@@ -65,20 +72,21 @@ Value middle(FeatureKind kind, Value low, Value high) {
 
 class TreeGrower {
  public:
-  TreeGrower(const BinnedDataset& dataset, const Target& target, const Entries& entries,
+  TreeGrower(const BinnedDataset& dataset, const Target& target, Entries entries,
              const GrowOptions& options, Monitor& monitor)
       : options_(options), monitor_(monitor), order_(entries.size()) {
     data_.dataset = &dataset;
     data_.target = target;
-    data_.entries = entries;
     data_.layout = layout_of(target, entries);
     data_.count_rows = options.min_rows_leaf > 1;
     total_weight_ = std::accumulate(entries.weights.begin(), entries.weights.end(), 0.0);
+    data_.entries = std::move(entries);
   }
 
   Tree grow() {
-    Piece top(1);
-    top[0].range = {0, order_.size()};
+    GrownNode everything;
+    everything.end = static_cast<std::uint32_t>(order_.size());
+    Piece top = start_piece(everything, Bounds{});
     OpenNode root{make_root_block(data_), 0, order_.size(), 0, 0, derive_key(options_.seed, 0)};
     std::vector<Piece> pieces;
     if (options_.max_leaf_nodes > 0) {
@@ -110,24 +118,24 @@ class TreeGrower {
     return {make_splitter(data_, options_), {}, n_threads};
   }
 
-  // Grows the subtree of `root` into `piece`. With `deferred`, nodes below its size limit are put
-  // there instead.
-  struct Deferred {
-    std::size_t max_rows = 0;
-    std::vector<OpenNode> nodes;
-  };
-  void grow_depth_first(OpenNode root, Piece& piece, Deferred* deferred) {
-    Worker worker = make_worker(deferred == nullptr ? 1 : options_.n_threads);
+  Piece start_piece(GrownNode root, Bounds bounds) const {
+    Piece piece;
+    piece.nodes.push_back(root);
+    if (!options_.monotonic.empty()) piece.bounds.push_back(bounds);
+    return piece;
+  }
+
+  // Grows the subtree of `root` into `piece`. With `defer`, nodes that it takes are left to it.
+  using Defer = std::function<bool(OpenNode&)>;
+  void grow_depth_first(OpenNode root, Piece& piece, const Defer& defer) {
+    Worker worker = make_worker(defer ? options_.n_threads : 1);
     std::vector<OpenNode> stack;
     stack.push_back(std::move(root));
     while (!stack.empty()) {
       OpenNode node = std::move(stack.back());
       stack.pop_back();
       monitor_.check();
-      if (deferred != nullptr && node.n_rows() <= deferred->max_rows) {
-        deferred->nodes.push_back(std::move(node));
-        continue;
-      }
+      if (defer && defer(node)) continue;
       const Split split = find_split(node, piece, worker);
       if (!split.exists()) {
         finish_leaf(node, piece);
@@ -138,29 +146,37 @@ class TreeGrower {
     }
   }
 
+  // Small enough nodes wait until there are a few for each thread, then their subtrees are grown
+  // side by side. Not all at the end: a waiting node keeps the block of its parent alive.
   void grow_in_pieces(OpenNode root, Piece& top, std::vector<Piece>& pieces) {
-    Deferred deferred;
-    deferred.max_rows = std::max<std::size_t>(1024, root.n_rows() / (8 * options_.n_threads));
-    grow_depth_first(std::move(root), top, &deferred);
-    std::vector<OpenNode>& roots = deferred.nodes;
-    pieces.resize(roots.size());
-    std::vector<std::size_t> by_size(roots.size());
-    std::iota(by_size.begin(), by_size.end(), std::size_t{0});
-    std::stable_sort(by_size.begin(), by_size.end(), [&](std::size_t a, std::size_t b) {
-      return roots[a].n_rows() > roots[b].n_rows();
-    });
-    for (std::size_t i = 0; i < roots.size(); ++i) {
-      pieces[i].push_back(top[roots[i].index]);
-      top[roots[i].index].piece = static_cast<std::int64_t>(i);
-      roots[i].index = 0;
+    const std::size_t max_rows =
+        std::max<std::size_t>(1024, root.n_rows() / (8 * options_.n_threads));
+    std::vector<OpenNode> waiting;
+    const auto defer = [&](OpenNode& node) {
+      if (node.n_rows() > max_rows) return false;
+      waiting.push_back(std::move(node));
+      if (waiting.size() >= 4 * options_.n_threads) grow_waiting(waiting, top, pieces);
+      return true;
+    };
+    grow_depth_first(std::move(root), top, defer);
+    grow_waiting(waiting, top, pieces);
+  }
+
+  void grow_waiting(std::vector<OpenNode>& waiting, Piece& top, std::vector<Piece>& pieces) {
+    std::stable_sort(waiting.begin(), waiting.end(),
+                     [](const OpenNode& a, const OpenNode& b) { return a.n_rows() > b.n_rows(); });
+    const std::size_t first = pieces.size();
+    for (OpenNode& node : waiting) {
+      GrownNode& link = top.nodes[node.index];
+      pieces.push_back(start_piece(link, top.bounds_of(node.index)));
+      link.piece = static_cast<std::uint32_t>(pieces.size() - 1);
+      node.index = 0;
     }
     parallel_for(
-        roots.size(), options_.n_threads,
-        [&](std::size_t task) {
-          const std::size_t i = by_size[task];
-          grow_depth_first(std::move(roots[i]), pieces[i], nullptr);
-        },
+        waiting.size(), options_.n_threads,
+        [&](std::size_t i) { grow_depth_first(std::move(waiting[i]), pieces[first + i], nullptr); },
         &monitor_);
+    waiting.clear();
   }
 
   // The node with the largest decrease of weighted impurity is split next; ties go to the node
@@ -233,7 +249,7 @@ class TreeGrower {
       node.end = node.block->n_rows();
     }
     const NodeView view{node.block.get(), node.rows(), static_cast<double>(n_rows),
-                        piece[node.index].bounds, node.key};
+                        piece.bounds_of(node.index), node.key};
     Split split = worker.splitter->find(view, worker.n_threads, monitor_);
     const double decrease = split.decrease / total_weight_;
     if (decrease + std::numeric_limits<double>::epsilon() < options_.min_impurity_decrease) {
@@ -243,7 +259,7 @@ class TreeGrower {
   }
 
   void finish_leaf(const OpenNode& node, const Piece& piece) {
-    std::size_t position = piece[node.index].range.begin;
+    std::size_t position = piece.nodes[node.index].begin;
     for (const std::uint32_t row : node.rows()) order_[position++] = node.block->entries[row];
     monitor_.advance(node.n_rows());
   }
@@ -254,24 +270,28 @@ class TreeGrower {
     const CodeColumn& column = node.block->columns[split.feature];
     const std::vector<std::size_t> begins =
         partition_rows(column, split, node.rows(), worker.scratch);
-    GrownNode grown = std::move(piece[node.index]);
+    GrownNode grown = piece.nodes[node.index];
     grown.n_children = split.n_children;
-    grown.first_child = static_cast<std::int64_t>(piece.size());
+    grown.first_child = static_cast<std::uint32_t>(piece.nodes.size());
     grown.node.set_split(split.feature, split.kind, split.default_child == 0);
     if (split.kind == SplitKind::kReal || split.kind == SplitKind::kInteger) {
       set_threshold(node, split, column, grown.node);
     } else {
-      grown.category_data = category_data(node, split, column);
+      grown.node.threshold.offset = piece.category_data.size();
+      const std::vector<std::uint32_t> data = category_data(node, split, column);
+      piece.category_data.insert(piece.category_data.end(), data.begin(), data.end());
     }
+    piece.nodes[node.index] = grown;
+    const Bounds bounds = piece.bounds_of(node.index);
     std::vector<OpenNode> children;
     for (std::uint32_t child = 0; child < split.n_children; ++child) {
-      GrownNode& next = piece.emplace_back();
-      next.range = {grown.range.begin + begins[child], grown.range.begin + begins[child + 1]};
-      next.bounds = child_bounds(grown.bounds, split, child);
+      GrownNode& next = piece.nodes.emplace_back();
+      next.begin = grown.begin + static_cast<std::uint32_t>(begins[child]);
+      next.end = grown.begin + static_cast<std::uint32_t>(begins[child + 1]);
+      if (!piece.bounds.empty()) piece.bounds.push_back(child_bounds(bounds, split, child));
       children.push_back({node.block, node.begin + begins[child], node.begin + begins[child + 1],
-                          piece.size() - 1, node.depth + 1, derive_key(node.key, child)});
+                          piece.nodes.size() - 1, node.depth + 1, derive_key(node.key, child)});
     }
-    piece[node.index] = std::move(grown);
     return children;
   }
 
@@ -369,28 +389,30 @@ class TreeGrower {
     while (!stack.empty()) {
       auto [piece, index, number] = stack.back();
       stack.pop_back();
-      if ((*piece)[index].piece != kNone) {
-        piece = &pieces[static_cast<std::size_t>((*piece)[index].piece)];
+      if (piece->nodes[index].piece != kNone) {
+        piece = &pieces[piece->nodes[index].piece];
         index = 0;
       }
-      const GrownNode& grown = (*piece)[index];
+      const GrownNode& grown = piece->nodes[index];
       tree.nodes[number] = grown.node;
-      ranges[number] = grown.range;
-      bounds[number] = grown.bounds;
+      ranges[number] = {grown.begin, grown.end};
+      bounds[number] = piece->bounds_of(index);
       if (grown.first_child == kNone) continue;
       const std::size_t first = tree.nodes.size();
       tree.nodes[number].first_child = static_cast<std::uint32_t>(first);
-      if (!grown.category_data.empty()) {
+      if (grown.node.kind() == SplitKind::kSubset || grown.node.kind() == SplitKind::kFanOut) {
+        const auto data =
+            piece->category_data.begin() + static_cast<std::ptrdiff_t>(grown.node.threshold.offset);
+        const std::size_t length = category_length(grown.node.kind(), &*data);
         tree.nodes[number].threshold.offset = tree.category_data.size();
-        tree.category_data.insert(tree.category_data.end(), grown.category_data.begin(),
-                                  grown.category_data.end());
+        tree.category_data.insert(tree.category_data.end(), data,
+                                  data + static_cast<std::ptrdiff_t>(length));
       }
       tree.nodes.resize(first + grown.n_children);
       ranges.resize(first + grown.n_children);
       bounds.resize(first + grown.n_children);
-      for (std::size_t child = grown.n_children; child-- > 0;) {
-        stack.push_back(
-            {piece, static_cast<std::size_t>(grown.first_child) + child, first + child});
+      for (std::uint32_t child = grown.n_children; child-- > 0;) {
+        stack.push_back({piece, grown.first_child + child, first + child});
       }
     }
     if (options_.monotonic.empty()) bounds.clear();
@@ -407,9 +429,9 @@ class TreeGrower {
 
 }  // namespace
 
-Tree grow_tree(const BinnedDataset& dataset, const Target& target, const Entries& entries,
+Tree grow_tree(const BinnedDataset& dataset, const Target& target, Entries entries,
                const GrowOptions& options, Monitor& monitor) {
-  return TreeGrower(dataset, target, entries, options, monitor).grow();
+  return TreeGrower(dataset, target, std::move(entries), options, monitor).grow();
 }
 
 }  // namespace committee

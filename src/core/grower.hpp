@@ -10,7 +10,7 @@
 namespace committee {
 
 // The same tree for any number of threads. Throws Interrupted when the monitor says stop.
-Tree grow_tree(const BinnedDataset& dataset, const Target& target, const Entries& entries,
+Tree grow_tree(const BinnedDataset& dataset, const Target& target, Entries entries,
                const GrowOptions& options, Monitor& monitor);
 
 }  // namespace committee

@@ -37,6 +37,7 @@ struct Scratch {
 };
 
 // What is on the left of each cut, as the vector kernel of a score wants it; see score_kernels.hpp.
+// Of a fixed size that stays in the cache: more codes come in pieces.
 template <typename Score>
 struct CutArrays {
   static constexpr bool kExists = false;
@@ -46,25 +47,19 @@ template <>
 struct CutArrays<BinaryScore<Criterion::kGini>> {
   static constexpr bool kExists = true;
   static constexpr std::size_t kCellSize = 1;
-  std::vector<std::int32_t> weight;
-  std::vector<std::int32_t> ones;
-  std::vector<double> scores;
+  static constexpr std::size_t kSize = 1024;
+  std::array<std::int32_t, kSize> weight;
+  std::array<std::int32_t, kSize> ones;
+  std::array<double, kSize> scores;
 
-  void reserve(std::size_t n) {
-    if (weight.size() >= n) return;
-    weight.resize(n);
-    ones.resize(n);
-    scores.resize(n);
+  void set(std::size_t i, const std::array<std::uint64_t, kCellSize>& left) {
+    weight[i] = static_cast<std::int32_t>(left[0] & 0xFFFFFFFFULL);
+    ones[i] = static_cast<std::int32_t>(left[0] >> 32);
   }
-  struct Writer {
-    std::int32_t* weight;
-    std::int32_t* ones;
-    void set(std::size_t i, const std::array<std::uint64_t, kCellSize>& left) const {
-      weight[i] = static_cast<std::int32_t>(left[0] & 0xFFFFFFFFULL);
-      ones[i] = static_cast<std::int32_t>(left[0] >> 32);
-    }
-  };
-  Writer writer() { return {weight.data(), ones.data()}; }
+  void keep_last() {
+    weight[0] = weight[kSize - 1];
+    ones[0] = ones[kSize - 1];
+  }
   Cut best(const BinaryScore<Criterion::kGini>& score, std::size_t begin, std::size_t end) {
     return best_gini_cut(weight.data(), ones.data(), begin, end, score.total_weight(),
                          score.total_ones(), scores.data());
@@ -75,25 +70,19 @@ template <>
 struct CutArrays<SquaredScore> {
   static constexpr bool kExists = true;
   static constexpr std::size_t kCellSize = 2;
-  std::vector<double> weight;
-  std::vector<double> sum;
-  std::vector<double> scores;
+  static constexpr std::size_t kSize = 1024;
+  std::array<double, kSize> weight;
+  std::array<double, kSize> sum;
+  std::array<double, kSize> scores;
 
-  void reserve(std::size_t n) {
-    if (weight.size() >= n) return;
-    weight.resize(n);
-    sum.resize(n);
-    scores.resize(n);
+  void set(std::size_t i, const std::array<std::int64_t, kCellSize>& left) {
+    weight[i] = static_cast<double>(left[0]);
+    sum[i] = static_cast<double>(left[1]);
   }
-  struct Writer {
-    double* weight;
-    double* sum;
-    void set(std::size_t i, const std::array<std::int64_t, kCellSize>& left) const {
-      weight[i] = static_cast<double>(left[0]);
-      sum[i] = static_cast<double>(left[1]);
-    }
-  };
-  Writer writer() { return {weight.data(), sum.data()}; }
+  void keep_last() {
+    weight[0] = weight[kSize - 1];
+    sum[0] = sum[kSize - 1];
+  }
   Cut best(const SquaredScore& score, std::size_t begin, std::size_t end) {
     return best_squared_cut(weight.data(), sum.data(), begin, end, score.total_weight(),
                             score.total_sum(), score.mean(), scores.data());
@@ -296,9 +285,7 @@ class HistogramSplitter final : public Splitter {
       const double score = evaluate(feature, left, left_rows, scratch);
       if (!(score > best.score)) return;
       keep(feature, score, left, scratch, best);
-      best.kind = data_.dataset->feature(feature).kind == FeatureKind::kInteger
-                      ? SplitKind::kInteger
-                      : SplitKind::kReal;
+      best.kind = threshold_kind(feature);
       best.last_left = last_left;
       best.first_right = first_right;
       if (missing_child >= 0) best.default_child = static_cast<std::uint32_t>(missing_child);
@@ -350,14 +337,13 @@ class HistogramSplitter final : public Splitter {
       clear(missing, scratch);
     }
 
-    // The plain case, without missing values or constraints: all thresholds in one vector pass.
+    // The plain case, without missing values or constraints: thresholds in vector passes over
+    // pieces of the codes that stay in the cache.
     void try_cuts(std::uint32_t feature, const CodeColumn& column, std::uint64_t mask,
                   Memory& scratch, Split& best) const {
       auto& cuts = scratch.cuts;
-      cuts.reserve(column.n_codes());
-      scratch.present.resize(std::max<std::size_t>(scratch.present.size(), column.n_codes()));
+      scratch.present.resize(std::max(scratch.present.size(), CutArrays<Score>::kSize));
       // Plain pointers and a local sum: the compiler cannot know that the arrays do not overlap.
-      const auto writer = cuts.writer();
       std::uint32_t* const present = scratch.present.data();
       Cell* const cells = scratch.cells.data();
       std::array<Cell, CutArrays<Score>::kCellSize> left{};
@@ -368,7 +354,7 @@ class HistogramSplitter final : public Splitter {
           left[i] += here[i];
           here[i] = 0;
         }
-        writer.set(n_present, left);
+        cuts.set(n_present, left);
         present[n_present] = code;
       };
       if (column.n_codes() <= kMaskCodes) {
@@ -381,34 +367,44 @@ class HistogramSplitter final : public Splitter {
           const bool is_present = !adder_.is_empty(cells + code * left.size());
           pass(code);
           n_present += is_present ? 1 : 0;
+          if (n_present == CutArrays<Score>::kSize) {
+            keep_best_cut(feature, n_present, scratch, best);
+            cuts.keep_last();
+            present[0] = present[n_present - 1];
+            n_present = 1;
+          }
         }
       }
+      keep_best_cut(feature, n_present, scratch, best);
+    }
+
+    // Compares the cuts between the `n_present` codes in the arrays with the best so far.
+    void keep_best_cut(std::uint32_t feature, std::size_t n_present, Memory& scratch,
+                       Split& best) const {
       if (n_present < 2) return;
+      auto& cuts = scratch.cuts;
       std::size_t begin = 0;
       std::size_t end = n_present - 1;
       const auto total_weight = static_cast<double>(total_weight_);
-      while (begin < end && static_cast<double>(cuts.weight[begin]) < min_weight_) ++begin;
-      while (begin < end &&
-             total_weight - static_cast<double>(cuts.weight[end - 1]) < min_weight_) {
-        --end;
-      }
+      const auto left_weight = [&](std::size_t i) { return static_cast<double>(cuts.weight[i]); };
+      while (begin < end && left_weight(begin) < min_weight_) ++begin;
+      while (begin < end && total_weight - left_weight(end - 1) < min_weight_) --end;
       if (begin == end) return;
       const Cut cut = cuts.best(score_, begin, end);
       const double score = score_.from_kernel(cut.score);
       if (!(score > best.score)) return;
+      best = Split{};
       best.score = score;
-      best.penalty = 0.0;
       best.feature = feature;
-      best.kind = data_.dataset->feature(feature).kind == FeatureKind::kInteger
-                      ? SplitKind::kInteger
-                      : SplitKind::kReal;
-      best.n_children = 2;
-      best.has_threshold = false;
-      best.child_of_code.clear();
+      best.kind = threshold_kind(feature);
       best.last_left = scratch.present[cut.index];
       best.first_right = scratch.present[cut.index + 1];
-      const auto left_weight = static_cast<double>(cuts.weight[cut.index]);
-      best.default_child = left_weight > total_weight - left_weight ? 0 : 1;
+      best.default_child = left_weight(cut.index) > total_weight - left_weight(cut.index) ? 0 : 1;
+    }
+
+    SplitKind threshold_kind(std::uint32_t feature) const {
+      return data_.dataset->feature(feature).kind == FeatureKind::kInteger ? SplitKind::kInteger
+                                                                           : SplitKind::kReal;
     }
 
     void try_random_threshold(std::uint32_t feature, const CodeColumn& column, Memory& scratch,

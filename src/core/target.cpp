@@ -6,24 +6,33 @@ namespace committee {
 
 Entries make_entries(std::size_t n_rows, std::span<const double> weights,
                      std::span<const std::uint32_t> counts) {
-  Entries entries;
   const bool is_whole = weights.empty() || are_repetitions(weights);
-  bool has_repetitions = !counts.empty();
-  bool weights_are_counts = is_whole;
+  const auto weight_of = [&](std::size_t row) { return weights.empty() ? 1.0 : weights[row]; };
+  const auto count_of = [&](std::size_t row) {
+    if (!counts.empty()) return counts[row];
+    return is_whole ? static_cast<std::uint32_t>(weight_of(row)) : 1U;
+  };
+  Entries entries;
+  entries.weights_are_repetitions = is_whole;
+  bool has_repetitions = false;
+  std::size_t n_entries = 0;
   for (std::size_t row = 0; row < n_rows; ++row) {
-    const double weight = weights.empty() ? 1.0 : weights[row];
-    if (weight == 0.0) continue;
-    entries.rows.push_back(static_cast<std::uint32_t>(row));
-    entries.weights.push_back(weight);
-    const std::uint32_t count = !counts.empty() ? counts[row]
-                                : is_whole      ? static_cast<std::uint32_t>(weight)
-                                                : 1U;
-    if (static_cast<double>(count) != weight) weights_are_counts = false;
-    if (count != 1) has_repetitions = true;
-    entries.repetitions.push_back(count);
+    if (weight_of(row) == 0.0) continue;
+    ++n_entries;
+    if (static_cast<double>(count_of(row)) != weight_of(row)) {
+      entries.weights_are_repetitions = false;
+    }
+    if (count_of(row) != 1) has_repetitions = true;
   }
-  if (!has_repetitions) entries.repetitions.clear();
-  entries.weights_are_repetitions = weights_are_counts;
+  entries.rows.reserve(n_entries);
+  entries.weights.reserve(n_entries);
+  if (has_repetitions) entries.repetitions.reserve(n_entries);
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    if (weight_of(row) == 0.0) continue;
+    entries.rows.push_back(static_cast<std::uint32_t>(row));
+    entries.weights.push_back(weight_of(row));
+    if (has_repetitions) entries.repetitions.push_back(count_of(row));
+  }
   return entries;
 }
 

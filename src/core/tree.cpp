@@ -37,11 +37,11 @@ std::uint32_t Tree::child_of_level(const Node& node, std::int32_t level) const {
 }
 
 std::size_t Tree::category_length(const Node& node) const {
-  if (node.is_leaf()) return 0;
-  const std::uint64_t offset = node.threshold.offset;  // not an offset for the other kinds
-  if (node.kind() == SplitKind::kSubset) return 1 + std::size_t{category_data[offset] & ~kListFlag};
-  if (node.kind() == SplitKind::kFanOut) return 3 + std::size_t{category_data[offset + 2]};
-  return 0;
+  const bool has_data =
+      !node.is_leaf() && (node.kind() == SplitKind::kSubset || node.kind() == SplitKind::kFanOut);
+  return has_data
+             ? committee::category_length(node.kind(), category_data.data() + node.threshold.offset)
+             : 0;
 }
 
 std::vector<std::uint32_t> Tree::depths() const {

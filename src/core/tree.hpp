@@ -55,6 +55,12 @@ static_assert(sizeof(Node) == 16);
 constexpr std::uint32_t kListFlag = 1U << 31;
 constexpr std::uint32_t kNoChild = 0xFFFFFFFFU;
 
+// The number of words of category data that such a split has, its first one given.
+inline std::size_t category_length(SplitKind kind, const std::uint32_t* data) {
+  if (kind == SplitKind::kSubset) return 1 + std::size_t{data[0] & ~kListFlag};
+  return kind == SplitKind::kFanOut ? 3 + std::size_t{data[2]} : 0;
+}
+
 struct Tree {
   std::uint32_t n_features = 0;
   std::uint32_t n_values = 0;  // numbers a leaf predicts: classes of all outputs, or outputs

@@ -176,9 +176,9 @@ TreeObject grow(const DatasetObject& self, const std::optional<Matrix<std::int32
   const auto weight_span = span_of(weights, n_rows, "weights");
   const auto count_span = span_of(counts, n_rows, "counts");
   return TreeObject(run_monitored(progress, [&](Monitor& monitor) {
-    const Entries entries = make_entries(n_rows, weight_span, count_span);
+    Entries entries = make_entries(n_rows, weight_span, count_span);
     if (entries.size() == 0) throw std::invalid_argument("no row has a positive weight");
-    return grow_tree(self.dataset, target, entries, options, monitor);
+    return grow_tree(self.dataset, target, std::move(entries), options, monitor);
   }));
 }
 
