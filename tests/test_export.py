@@ -1,10 +1,10 @@
 """Trees in words: the text and the rules."""
 
 import datetime as dt
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hand_trees import INTEGER, REAL, SUBSET, TreeBuilder, level_list, random_view, view_of_sklearn
 from sklearn.datasets import load_iris
@@ -111,18 +111,14 @@ def test_dates_levels_and_booleans_read_as_such():
 
 
 def test_the_way_of_missing_values_is_told_where_training_saw_some():
-    @dataclass(frozen=True)
-    class Gappy(FeatureInfo):
-        has_missing: bool = True
-
     builder = TreeBuilder()
     builder.split(0, 0, REAL, 1.5, missing_left=True)
     builder.split(1, 1, SUBSET, level_list([0]), missing_left=False)
     builder.split(2, 0, REAL, 3.0, missing_left=False)
     arrays = builder.arrays(np.zeros((7, 1)), *[np.ones(7)] * 3)
     infos = (
-        Gappy("size", Kind.REAL, None, "number"),
-        Gappy("word", Kind.CATEGORY, ("a", "b"), "category"),
+        FeatureInfo("size", Kind.REAL, None, "number", has_missing=True),
+        FeatureInfo("word", Kind.CATEGORY, ("a", "b"), "category", has_missing=True),
     )
     schema = TableSchema(infos, ("size", "word"))
     view = TreeView(_core.Tree.from_arrays(2, [0, 2], arrays), schema, None)
@@ -293,3 +289,25 @@ def test_only_fitted_trees_can_be_written():
         export_text(DecisionTreeClassifier())
     with pytest.raises(TypeError, match=r"tree must be a fitted .* got int"):
         export_rules(3)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [True, False, None, None],
+        [1.5, 2.5, None, None],
+        [dt.datetime(2020, 1, 1), dt.datetime(2021, 1, 1), None, None],
+    ],
+    ids=["boolean", "number", "date"],
+)
+def test_a_split_on_presence_reads_as_one(column):
+    table = pl.DataFrame({"b": column})
+    model = DecisionTreeClassifier().fit(table, [0, 0, 1, 1])
+    assert "b is present" in export_text(model)
+    assert "b is missing" in export_text(model)
+    rules = export_rules(model)
+    assert [str(rule).split(" THEN ")[0] for rule in rules] == [
+        "IF b is present",
+        "IF b is missing",
+    ]
+    assert [rules.match({"b": value}).prediction for value in column] == [0, 0, 1, 1]

@@ -133,6 +133,7 @@ def test_features_by_rule_follow_their_formulas(n_features):
 
 def test_features_by_number_or_fraction():
     assert check_max_features(np.int64(3), 10) == 3
+    assert check_max_features(11, 10) == 10  # as scikit-learn does
     assert check_max_features(0.35, 10) == 3
     assert check_max_features(0.01, 10) == 1
     assert check_max_features(1.0, 10) == 10
@@ -142,7 +143,7 @@ def test_features_by_number_or_fraction():
     ("value", "error"),
     [
         (0, ValueError),
-        (11, ValueError),
+        (-3, ValueError),
         (0.0, ValueError),
         (1.1, ValueError),
         ("all", ValueError),
@@ -152,7 +153,7 @@ def test_features_by_number_or_fraction():
     ],
 )
 def test_what_is_no_number_of_features_is_refused(value, error):
-    message = r'max_features must be None, "sqrt", "log2", "log2\+1", an int in \[1, 10\] or a fl'
+    message = r'max_features must be None, "sqrt", "log2", "log2\+1", an int >= 1 or a fl'
     with pytest.raises(error, match=message):
         check_max_features(value, 10)
 

@@ -185,7 +185,9 @@ def test_binned_search_equals_exact_search_when_each_value_has_its_bin(criterion
     assert np.array_equal(exact.apply(seen), hist.apply(seen))
 
 
-@pytest.mark.parametrize("transform", [np.exp, np.cbrt, lambda x: 1e-30 * x**3], ids=str)
+@pytest.mark.parametrize(
+    "transform", [np.exp, np.cbrt, lambda x: 1e-30 * x**3], ids=["exp", "cbrt", "tiny cube"]
+)
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_a_monotone_transform_of_a_feature_leaves_the_exact_partition_unchanged(
     criterion, transform, rng

@@ -75,6 +75,8 @@ class Condition:
                 takes_unseen=self.takes_unseen and branch.takes_unseen,
             )
         assert branch.threshold is not None
+        if branch.asks_presence and branch.operator == "<=":
+            return replace(self, takes_missing=takes_missing)
         if branch.operator == "<=":
             upper = branch.threshold if self.upper is None else min(self.upper, branch.threshold)
             return replace(self, upper=upper, takes_missing=takes_missing)
@@ -108,7 +110,8 @@ class Condition:
     def __str__(self) -> str:
         name = clean_name(self.name)
         text = f"{name} {self.predicate()}"
-        if self.lower is not None and self.upper is not None and self.kind != "boolean":
+        is_interval = self.lower is not None and self.upper is not None
+        if is_interval and self.kind != "boolean" and not self._passes_no_value():
             low, high = self._bounds()
             text = f"{low} < {name} <= {high}"
         exceptions = self.exceptions().strip()  # in brackets, so that AND cannot be misread
@@ -118,6 +121,10 @@ class Condition:
         """Return the condition without the name of the feature and without exceptions."""
         if self.levels is not None:
             return self._level_predicate()
+        if self._passes_no_value():
+            return "is missing"
+        if self.lower is None and self.upper is None:
+            return "is anything" if self.takes_missing else "is present"
         if self.kind == "boolean":
             return "is False" if self.upper is not None else "is True"
         low, high = self._bounds()
@@ -128,6 +135,8 @@ class Condition:
     def exceptions(self) -> str:
         """Return which cells without a known value pass, such as " or missing"."""
         missing = self.takes_missing and self.names_missing
+        if self._passes_no_value() or (self.levels, self.lower, self.upper) == (None, None, None):
+            return ""  # the predicate itself is about these
         if self.levels is None:
             return " or missing" if missing else ""
         if not self.levels:  # the predicate itself is about these
@@ -135,6 +144,11 @@ class Condition:
         if self.takes_unseen:
             return " or missing or other" if missing else " or other"
         return " or missing" if missing else ""
+
+    def _passes_no_value(self) -> bool:
+        """Whether the path went right where a node asked only if there is a value."""
+        top = 2**63 - 1 if isinstance(self.lower, int) else math.inf
+        return self.lower is not None and self.lower == top
 
     def _level_predicate(self) -> str:
         assert self.levels is not None

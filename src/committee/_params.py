@@ -231,7 +231,7 @@ def check_max_features(value: Any, n_features: int, name: str = "max_features") 
     ----------
     value : {"sqrt", "log2", "log2+1"}, int, float or None
         "log2+1" is Breiman's ``floor(log2(n_features) + 1)``. A float is a fraction, rounded down
-        but at least one feature. None means all of them.
+        but at least one feature. None means all of them, and so does an int above their number.
     n_features : int
         How many there are.
     name : str, default="max_features"
@@ -247,7 +247,7 @@ def check_max_features(value: Any, n_features: int, name: str = "max_features") 
     >>> check_max_features("sqrt", 30)
     5
     """
-    accepted = f'None, "sqrt", "log2", "log2+1", an int in [1, {n_features}] or a float in (0, 1]'
+    accepted = 'None, "sqrt", "log2", "log2+1", an int >= 1 or a float in (0, 1]'
     if value is None:
         return n_features
     if isinstance(value, str):
@@ -261,9 +261,9 @@ def check_max_features(value: Any, n_features: int, name: str = "max_features") 
             raise _fail(name, accepted, value, wrong_type=False)
         return min(n_features, max(1, counts[value]))
     if is_int(value):
-        if not 1 <= value <= n_features:
+        if value < 1:
             raise _fail(name, accepted, value, wrong_type=False)
-        return int(value)
+        return min(int(value), n_features)
     if not is_real(value):
         raise _fail(name, accepted, value, wrong_type=True)
     if not 0 < value <= 1:

@@ -86,6 +86,8 @@ def branch_label(branch: Branch, condition: Condition, precision: int) -> str:
         if not condition.levels:
             return "missing" if condition.takes_missing else "other"
         return ", ".join(level_text(level) for level in condition.levels) + missing
+    if branch.asks_presence:
+        return "present" if branch.operator == "<=" else "missing"
     if branch.kind == "boolean":
         return condition.predicate().removeprefix("is ") + missing
     assert branch.threshold is not None

@@ -8,7 +8,7 @@ very end, so a fit that fails or is interrupted leaves the estimator as it was.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import UNUSED
 
 from committee import _core
 from committee._params import (
@@ -127,6 +128,10 @@ def _repetitions(weights: NDArray[np.float64]) -> NDArray[np.uint32]:
 class TreeModel(TreeReprMixin, BaseEstimator):
     """Base class of the estimators that are one tree of the engine."""
 
+    # `check_input` is an argument of scikit-learn's that changes nothing here: no metadata.
+    __metadata_request__fit: ClassVar = {"check_input": UNUSED}
+    __metadata_request__predict: ClassVar = {"check_input": UNUSED}
+    __metadata_request__predict_proba: ClassVar = {"check_input": UNUSED}
     _stored_attributes = ("_tree",)
     _derived_attributes = ("tree_",)
 

@@ -7,6 +7,7 @@ condition that a row must meet to take it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -64,6 +65,12 @@ class Branch:
     takes_missing: bool
     takes_unseen: bool
     is_default: bool
+
+    @property
+    def asks_presence(self) -> bool:
+        """Whether the node asks only if there is a value: the threshold lies above all values."""
+        top = 2**63 - 1 if isinstance(self.threshold, int) else math.inf
+        return self.threshold is not None and self.threshold == top
 
 
 class TreeView:
@@ -309,6 +316,10 @@ class TreeView:
         threshold = self._exact_threshold(node)
         operator = "<=" if number == 0 else ">"
         return Branch(feature, info.label, operator, threshold, None, is_default, False, is_default)
+
+    def compute_node_depths(self) -> NDArray[np.int64]:
+        """Return the depth of each node; the root has 1, as in scikit-learn."""
+        return self.depths + 1
 
     # ---- rows ----
 

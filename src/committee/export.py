@@ -322,6 +322,8 @@ def view_of(tree: Any) -> TreeView:
 def _branch_text(branch: Branch, condition: Condition, decimals: int) -> str:
     """One branch: of a set of levels only those that can still arrive at the node are shown."""
     name = clean_name(condition.name)
+    if branch.asks_presence:
+        return f"{name} is {'present' if branch.operator == '<=' else 'missing'}"
     if branch.levels is not None or branch.kind == "boolean":
         return f"{name} {condition.predicate()}{condition.exceptions()}"
     assert branch.threshold is not None
