@@ -102,7 +102,7 @@ class Condition:
             return value in self.levels or (self.takes_unseen and value not in self.excluded)
         number = _as_number(value, self.kind)
         if isinstance(self.lower, int) or isinstance(self.upper, int):
-            number = math.floor(number)  # as the core does for features of whole numbers
+            number = math.ceil(number)  # as the core does for features of whole numbers
         return (self.lower is None or number > self.lower) and (
             self.upper is None or number <= self.upper
         )

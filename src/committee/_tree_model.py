@@ -97,11 +97,12 @@ class RowWeights:
         if factors is None:
             return cls(n_rows, sample_weight, None)
         own = np.ones(n_rows) if sample_weight is None else sample_weight
-        weights = own * factors
-        if not weights.any():
+        with np.errstate(over="ignore", under="ignore"):
+            weights = own * factors
+            is_finite = np.isfinite(weights.sum())
+        if not is_finite or ((weights == 0) & (own > 0) & (factors > 0)).any():
             raise ValueError(
-                "class_weight leaves no row with a positive weight; at least one class of y "
-                "must have a weight above 0"
+                "class_weight times sample_weight leaves the range of float64; scale one of them"
             )
         return cls(n_rows, weights, _repetitions(own))
 
@@ -155,6 +156,12 @@ class TreeModel(TreeReprMixin, BaseEstimator):
     n_jobs: int | None
 
     _criteria: tuple[str, ...] = ()
+
+    # Fitted attributes; see _adopt.
+    _tree: _core.Tree
+    tree_: TreeView
+    schema_: TableSchema
+    n_outputs_: int
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -259,19 +266,26 @@ class TreeModel(TreeReprMixin, BaseEstimator):
     def _read_table(self, X: Any) -> tuple[_core.Table, TableSchema]:
         return read_table(X, self.categorical_features)
 
-    def _adopt(self, tree: _core.Tree, schema: TableSchema, **attributes: Any) -> None:
-        """Set all fitted attributes together."""
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
-        self._tree = tree
-        self.schema_ = schema
-        self.n_features_in_ = schema.n_features
-        self.max_features_ = check_max_features(self.max_features, schema.n_features)
+    def _adopt(
+        self,
+        tree: _core.Tree,
+        schema: TableSchema,
+        labels: list[NDArray[Any]] | None,
+        **attributes: Any,
+    ) -> None:
+        """Set all fitted attributes together, when nothing can fail any more."""
+        attributes |= {
+            "_tree": tree,
+            "tree_": TreeView(tree, schema, labels),
+            "schema_": schema,
+            "n_features_in_": schema.n_features,
+            "max_features_": check_max_features(self.max_features, schema.n_features),
+        }
         if schema.names is not None:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
-        for name, value in attributes.items():
-            setattr(self, name, value)
-        self.tree_ = TreeView(tree, schema, self._class_labels())
+            attributes["feature_names_in_"] = np.array(schema.names, dtype=object)
+        else:
+            self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(attributes)
 
     def _class_labels(self) -> list[NDArray[Any]] | None:
         """Class labels of each output, None for regression."""

@@ -386,7 +386,10 @@ class TreeView:
         importances : ndarray of shape (n_features,)
             Weighted decrease of impurity, summed over the nodes that ask about the feature.
         """
-        weighted = self.weighted_n_node_samples * self.impurity
+        # Shares of the weight, and the impurity as a share of the root's: products cannot overflow.
+        unit = float(self.impurity[0])
+        share = self.weighted_n_node_samples / self.weighted_n_node_samples[0]
+        weighted = share * (self.impurity / unit if unit > 0 else self.impurity)
         inner = np.flatnonzero(~self._is_leaf)
         if inner.size == 0:
             return np.zeros(self.n_features)
@@ -396,9 +399,9 @@ class TreeView:
         below = np.add.reduceat(np.append(weighted, 0.0), bounds)[::2]
         decrease = weighted[inner] - below
         sums = np.bincount(self.feature[inner], decrease, minlength=self.n_features)
-        importances: NDArray[np.float64] = sums / self.weighted_n_node_samples[0]
-        total = float(importances.sum())
-        return importances / total if normalize and total > 0 else importances
+        total = float(sums.sum())
+        factor = 1 / total if normalize and total > 0 else unit
+        return np.asarray(sums * factor, dtype=np.float64)
 
     # ---- decoding ----
 

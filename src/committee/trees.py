@@ -183,6 +183,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         self._adopt(
             tree,
             schema,
+            labels.classes,
             classes_=labels.classes[0] if is_single else labels.classes,
             n_classes_=n_classes[0] if is_single else n_classes,
             n_outputs_=labels.n_outputs,
@@ -406,13 +407,15 @@ default="squared_error"
         weights = read_weights(sample_weight, table.n_rows)
         if self.criterion == "poisson":
             _check_counts(values, weights)
+        elif self.criterion != "absolute_error":
+            _check_squares(values)
         tree, schema = self._grow(
             table,
             schema,
             EngineTarget(None, [], values),
             RowWeights.combine(table.n_rows, weights, None),
         )
-        self._adopt(tree, schema, n_outputs_=values.shape[1])
+        self._adopt(tree, schema, None, n_outputs_=values.shape[1])
         return self
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[np.float64]:
@@ -433,6 +436,16 @@ default="squared_error"
         table = self._read(X)
         values = self._tree.predict(table, self._threads())
         return values[:, 0] if self.n_outputs_ == 1 else values
+
+
+def _check_squares(values: NDArray[np.float64]) -> None:
+    with np.errstate(over="ignore"):
+        is_finite = np.isfinite(np.ptp(values, axis=0) ** 2).all()
+    if not is_finite:
+        raise ValueError(
+            f"y holds values up to {np.abs(values).max():.3g}: squared errors leave the range of "
+            'float64; divide y by a constant, or use criterion="absolute_error"'
+        )
 
 
 def _check_counts(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> None:

@@ -101,7 +101,7 @@ std::vector<ColumnView> gather_columns(std::span<const ColumnView> columns, std:
 // Working memory for one group of columns at a time.
 struct BinningScratch {
   std::vector<std::uint64_t> copy;
-  std::vector<double> values, sorted;
+  std::vector<double> values;
   BucketedValues buckets;
   std::vector<KeyedRow<std::uint32_t>> rows32, spare_rows32;
   std::vector<KeyedRow<std::uint64_t>> rows64, spare_rows64;
@@ -308,7 +308,7 @@ void cut_into_bins(BucketedValues& values, std::uint32_t max_bins, BinnedFeature
   for (std::size_t bins_left = max_bins; begin < n; --bins_left) {
     std::size_t end = n;
     if (bins_left > 1) {
-      const std::size_t share = (n - begin) / bins_left;
+      const std::size_t share = std::max<std::size_t>(1, (n - begin) / bins_left);
       const BucketedValues::Run run = values.run_of(begin + share - 1);
       const bool overshoots = run.end - begin - share > share - (run.begin - begin);
       end = run.begin > begin && overshoots ? run.begin : run.end;
@@ -331,7 +331,7 @@ void bin_reals(BinnedFeature& feature, const ColumnView& column, std::size_t n_r
     }
   }
   BucketedValues& buckets = scratch.buckets;
-  buckets.assign(scratch.values, scratch.sorted);
+  buckets.assign(scratch.values);
   cut_into_bins(buckets, max_bins, feature);
   feature.column.n_values = static_cast<std::uint32_t>(feature.low.size());
   feature.column.has_missing = buckets.n_present() < n_rows;
@@ -348,9 +348,10 @@ void bin_reals(BinnedFeature& feature, const ColumnView& column, std::size_t n_r
   }
   first_bin[BucketedValues::kMissing] = static_cast<std::uint8_t>(feature.column.n_values);
   const std::span<std::uint8_t> codes = allocate_codes<std::uint8_t>(feature, n_rows);
+  const std::span<const std::uint16_t> bucket_of_row = buckets.buckets();
   for (std::size_t row = 0; row < n_rows; ++row) {
     const double value = scratch.values[row];
-    std::uint8_t bin = first_bin[buckets.bucket_of(value)];
+    std::uint8_t bin = first_bin[bucket_of_row[row]];
     while (ends[bin] < value) ++bin;
     codes[row] = bin;
   }

@@ -12,7 +12,7 @@ namespace {
 
 void make_row_statistics(const FitData& data, Block& block) {
   block.statistics =
-      make_statistics(data.target, data.entries, block.entries, data.layout, data.count_rows);
+      make_statistics(data.target, data.entries, block.entries, data.statistics);
 }
 
 void fill_rows(const FitData& data, Block& block) {

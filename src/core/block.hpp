@@ -26,8 +26,7 @@ struct FitData {
   const BinnedDataset* dataset = nullptr;
   Target target;
   Entries entries;
-  StatisticLayout layout = StatisticLayout::kTargetSums;
-  bool count_rows = false;  // rows are counted apart from their weights
+  StatisticOptions statistics;
 };
 
 struct Block {

@@ -21,20 +21,26 @@ class BucketedValues {
   static constexpr std::uint32_t kBuckets = 4096;
   static constexpr std::uint32_t kMissing = kBuckets;  // the bucket of NaN
 
-  // Takes the values over; `sorted` is scratch of the same size.
-  void assign(std::span<const double> values, std::vector<double>& sorted) {
+  void assign(std::span<const double> values) {
     find_range(values);
+    buckets_.resize(values.size());
+    for (std::size_t i = 0; i < values.size();
+         ++i) {  // alone in its loop, so that it is vector code
+      buckets_[i] = static_cast<std::uint16_t>(bucket_of(values[i]));
+    }
     std::array<std::uint32_t, kBuckets + 2> counts{};
-    for (const double value : values) ++counts[bucket_of(value) + 1];
+    for (const std::uint16_t bucket : buckets_) ++counts[bucket + 1U];
     for (std::size_t i = 1; i < counts.size(); ++i) counts[i] += counts[i - 1];
     std::copy_n(counts.begin(), begins_.size(), begins_.begin());
-    sorted.resize(values.size());
-    sorted_ = sorted.data();
-    for (const double value : values) sorted_[counts[bucket_of(value)]++] = value;
+    sorted_.resize(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) sorted_[counts[buckets_[i]]++] = values[i];
     is_sorted_.fill(false);
   }
 
   std::size_t n_present() const { return begins_[kMissing]; }
+
+  // The bucket of each value given to assign.
+  std::span<const std::uint16_t> buckets() const { return buckets_; }
 
   std::uint32_t bucket_of(double value) const {
     double position = (value - low_) * scale_;
@@ -57,9 +63,10 @@ class BucketedValues {
   Run run_of(std::size_t rank) {
     const std::uint32_t bucket = bucket_of_rank(rank);
     sort_bucket(bucket);
+    const double* const first = sorted_.data();
     const auto [begin, end] =
-        std::equal_range(sorted_ + begins_[bucket], sorted_ + begins_[bucket + 1], sorted_[rank]);
-    return {static_cast<std::size_t>(begin - sorted_), static_cast<std::size_t>(end - sorted_)};
+        std::equal_range(first + begins_[bucket], first + begins_[bucket + 1], sorted_[rank]);
+    return {static_cast<std::size_t>(begin - first), static_cast<std::size_t>(end - first)};
   }
 
  private:
@@ -85,8 +92,8 @@ class BucketedValues {
   void sort_bucket(std::uint32_t bucket) {
     if (is_sorted_[bucket]) return;
     is_sorted_[bucket] = true;
-    double* const begin = sorted_ + begins_[bucket];
-    double* const end = sorted_ + begins_[bucket + 1];
+    double* const begin = sorted_.data() + begins_[bucket];
+    double* const end = sorted_.data() + begins_[bucket + 1];
     if (!std::all_of(begin, end, [&](double value) { return value == *begin; })) {
       std::sort(begin, end);
     }
@@ -94,7 +101,8 @@ class BucketedValues {
 
   double low_ = 0.0;
   double scale_ = 0.0;
-  double* sorted_ = nullptr;
+  std::vector<double> sorted_;  // bucket by bucket, each sorted when it is looked at
+  std::vector<std::uint16_t> buckets_;
   std::array<std::uint32_t, kBuckets + 1> begins_{};  // first rank of each bucket
   std::array<bool, kBuckets> is_sorted_{};
 };

@@ -72,19 +72,19 @@ inline double read_real(const ColumnView& column, std::size_t row) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-// An integer and whether it is there. Floats given for an integer feature are rounded down, which
+// An integer and whether it is there. Floats given for an integer feature are rounded up, which
 // keeps every comparison `value <= threshold` with an integer threshold right.
 struct Integer {
   std::int64_t value = 0;
   bool is_missing = false;
 };
 
-inline Integer floor_to_integer(double value) {
+inline Integer ceil_to_integer(double value) {
   if (std::isnan(value)) return {0, true};
-  const double floored = std::floor(value);
-  if (floored >= 9223372036854775808.0) return {std::numeric_limits<std::int64_t>::max(), false};
-  if (floored < -9223372036854775808.0) return {std::numeric_limits<std::int64_t>::min(), false};
-  return {static_cast<std::int64_t>(floored), false};
+  const double rounded = std::ceil(value);
+  if (rounded >= 9223372036854775808.0) return {std::numeric_limits<std::int64_t>::max(), false};
+  if (rounded < -9223372036854775808.0) return {std::numeric_limits<std::int64_t>::min(), false};
+  return {static_cast<std::int64_t>(rounded), false};
 }
 
 inline Integer read_integer(const ColumnView& column, std::size_t row) {
@@ -98,7 +98,7 @@ inline Integer read_integer(const ColumnView& column, std::size_t row) {
       return {column.at<std::uint8_t>(row), false};
     case ValueType::kFloat64:
     case ValueType::kFloat32:
-      return floor_to_integer(read_real(column, row));
+      return ceil_to_integer(read_real(column, row));
   }
   return {0, true};
 }

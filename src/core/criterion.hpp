@@ -1,11 +1,11 @@
 // How good a set of rows is, as a *score* of its statistic.
 //
 // Scores add up: splitting a node gains score(left) + score(right) - score(node), which is the
-// weighted decrease of impurity in units of `unit()`. `pair` is score(left) + score(right) for two
-// sides that make up the node, computed in the form that its vector kernel uses (score_kernels.hpp)
-// where there is one. `impurity` is the
-// total impurity of the node in units of scores. `value` is what a leaf of these rows predicts, for
-// monotone constraints.
+// weighted decrease of impurity times `unit()`, in the units of StatisticOptions. `pair` is
+// score(left) + score(right) for two sides that make up the node, computed in the form that its
+// vector kernel uses (score_kernels.hpp) where there is one. `impurity` is the total impurity of
+// the node in units of scores. `value` is what a leaf of these rows predicts, for monotone
+// constraints.
 #pragma once
 
 #include <algorithm>
@@ -39,8 +39,9 @@ class BinaryScore {
   using Adder = BinaryAdder;
   using Cell = Adder::Cell;
 
-  BinaryScore(const RowStatistics&, const Cell* total)
-      : total_(static_cast<double>(static_cast<std::uint32_t>(*total))),
+  BinaryScore(const RowStatistics& rows, const Cell* total)
+      : unit_(std::ldexp(1.0, -rows.weight_magnitude)),
+        total_(static_cast<double>(static_cast<std::uint32_t>(*total))),
         ones_(static_cast<double>(static_cast<std::uint32_t>(*total >> 32))) {}
 
   static constexpr bool has_kernel() { return kCriterion == Criterion::kGini; }
@@ -78,7 +79,7 @@ class BinaryScore {
   static double value(const Cell* cell) {
     return static_cast<double>(*cell >> 32) / static_cast<double>(*cell & 0xFFFFFFFFULL);
   }
-  static double unit() { return 1.0; }
+  double unit() const { return unit_; }
   static bool is_pure(const RowStatistics&, std::span<const std::uint32_t>, const Cell* total) {
     const std::uint64_t ones = *total >> 32;
     return ones == 0 || ones == (*total & 0xFFFFFFFFULL);
@@ -88,6 +89,7 @@ class BinaryScore {
   static double order(const Cell* cell, std::size_t) { return value(cell); }
 
  private:
+  double unit_;
   double total_;
   double ones_;
 };
@@ -101,7 +103,8 @@ class ClassScore {
 
   ClassScore(const RowStatistics& rows, const Cell*)
       : first_class_(rows.first_class),
-        unit_(std::ldexp(1.0, -rows.weight_exponent) / static_cast<double>(rows.n_outputs)) {}
+        unit_(std::ldexp(1.0, -rows.weight_exponent - rows.weight_magnitude) /
+              static_cast<double>(rows.n_outputs)) {}
 
   static constexpr bool has_kernel() { return false; }
   double pair(const Cell* left, const Cell* right) const { return score(left) + score(right); }
@@ -181,12 +184,14 @@ class SquaredScore {
       : centres_(rows.centres),
         sum_exponents_(rows.sum_exponents),
         weight_exponent_(rows.weight_exponent) {
-    const int finest = *std::min_element(sum_exponents_.begin(), sum_exponents_.end());
+    const int coarsest = *std::min_element(sum_exponents_.begin(), sum_exponents_.end());
     for (std::size_t output = 0; output < centres_.size(); ++output) {
       means_.push_back(static_cast<double>(total[1 + output]) / static_cast<double>(total[0]));
-      factors_.push_back(std::ldexp(1.0, 2 * (finest - sum_exponents_[output])));
+      factors_.push_back(std::ldexp(1.0, 2 * (coarsest - sum_exponents_[output])));
     }
-    unit_ = std::ldexp(1.0, weight_exponent_ - 2 * finest) / static_cast<double>(centres_.size());
+    unit_ = std::ldexp(1.0, weight_exponent_ - rows.weight_magnitude -
+                                2 * (coarsest + rows.target_magnitude)) /
+            static_cast<double>(centres_.size());
     total_weight_ = static_cast<double>(total[0]);
     total_sum_ = static_cast<double>(total[1]);
   }
@@ -265,18 +270,17 @@ class PoissonScore {
       means_.push_back(rows.centres[output] + centres_.back() * scale);
       scales_.push_back(means_.back() > 0.0 ? scale / means_.back() : 0.0);
     }
-    unit_ = std::ldexp(1.0, -rows.weight_exponent) / static_cast<double>(means_.size());
+    unit_ = std::ldexp(1.0, -rows.weight_exponent - rows.weight_magnitude - rows.target_magnitude) /
+            static_cast<double>(means_.size());
   }
 
   static constexpr bool has_kernel() { return false; }
   double pair(const Cell* left, const Cell* right) const { return score(left) + score(right); }
 
   double score(const Cell* cell) const {
-    constexpr double kZeroRate = 1e-12;
     for (std::size_t output = 0; output < means_.size(); ++output) {
-      if (1.0 + fraction(cell, output) < kZeroRate) {
-        return -std::numeric_limits<double>::infinity();
-      }
+      const std::int64_t n_positive = cell[1 + means_.size() + output];
+      if (n_positive == 0) return -std::numeric_limits<double>::infinity();
     }
     return rate_score(cell);
   }

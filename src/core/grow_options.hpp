@@ -10,6 +10,9 @@
 
 namespace committee {
 
+// Sums of weights such as 0.1 are not exact: a leaf may miss its least weight by this share.
+constexpr double kWeightSlack = 1e-12;
+
 struct GrowOptions {
   Criterion criterion = Criterion::kGini;
   std::uint32_t max_depth = std::numeric_limits<std::uint32_t>::max();

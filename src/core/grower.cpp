@@ -7,6 +7,7 @@
 #include "grower.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -77,9 +78,18 @@ class TreeGrower {
       : options_(options), monitor_(monitor), order_(entries.size()) {
     data_.dataset = &dataset;
     data_.target = target;
-    data_.layout = layout_of(target, entries);
-    data_.count_rows = options.min_rows_leaf > 1;
+    data_.statistics.layout = layout_of(target, entries);
+    data_.statistics.count_rows = options.min_rows_leaf > 1;
+    data_.statistics.count_positives = options.criterion == Criterion::kPoisson;
     total_weight_ = std::accumulate(entries.weights.begin(), entries.weights.end(), 0.0);
+    const double mantissa = std::frexp(total_weight_, &data_.statistics.weight_magnitude);
+    data_.statistics.target_magnitude = target_magnitude(target, entries);
+    // As decreases are told: in units of the magnitudes, squared ones for squared error.
+    const int power = target.is_classification                        ? 0
+                      : options.criterion == Criterion::kSquaredError ? 2
+                                                                      : 1;
+    min_decrease_ = std::ldexp(options.min_impurity_decrease * mantissa,
+                               -power * data_.statistics.target_magnitude);
     data_.entries = std::move(entries);
   }
 
@@ -100,6 +110,23 @@ class TreeGrower {
   }
 
  private:
+  static int target_magnitude(const Target& target, const Entries& entries) {
+    double reach = 0.0;
+    for (std::size_t output = 0; output < target.n_outputs && !target.is_classification; ++output) {
+      double low = std::numeric_limits<double>::infinity();
+      double high = -low;
+      for (const std::uint32_t row : entries.rows) {
+        const double value = target.reals[std::size_t{row} * target.n_outputs + output];
+        low = std::min(low, value);
+        high = std::max(high, value);
+      }
+      reach = std::max(reach, high / 2 - low / 2);
+    }
+    int exponent = 0;
+    std::frexp(reach, &exponent);
+    return exponent;
+  }
+
   static StatisticLayout layout_of(const Target& target, const Entries& entries) {
     if (!target.is_classification) return StatisticLayout::kTargetSums;
     const bool is_binary = target.n_outputs == 1 && target.n_classes[0] == 2;
@@ -236,7 +263,7 @@ class TreeGrower {
     for (const std::uint32_t row : node.rows()) {
       weight += data_.entries.weights[node.block->entries[row]];
     }
-    return weight >= 2 * options_.min_weight_leaf;
+    return weight >= 2 * options_.min_weight_leaf * (1 - kWeightSlack);
   }
 
   Split find_split(OpenNode& node, const Piece& piece, Worker& worker) {
@@ -251,10 +278,9 @@ class TreeGrower {
     const NodeView view{node.block.get(), node.rows(), static_cast<double>(n_rows),
                         piece.bounds_of(node.index), node.key};
     Split split = worker.splitter->find(view, worker.n_threads, monitor_);
-    const double decrease = split.decrease / total_weight_;
-    if (decrease + std::numeric_limits<double>::epsilon() < options_.min_impurity_decrease) {
-      return {};
-    }
+    // A split that gains nothing is fine (it may make others possible) unless a gain is asked for.
+    constexpr double kSlack = 1e-12;
+    if (min_decrease_ > 0.0 && split.decrease < min_decrease_ * (1 - kSlack)) return {};
     return split;
   }
 
@@ -424,6 +450,7 @@ class TreeGrower {
   Monitor& monitor_;
   FitData data_;
   double total_weight_ = 0.0;
+  double min_decrease_ = 0.0;
   std::vector<std::uint32_t> order_;  // entries, leaf by leaf
 };
 

@@ -133,14 +133,12 @@ class HistogramSplitter final : public Splitter {
           total_(splitter.total_.data()),
           total_weight_(adder.weight(total_)),
           counts_rows_(!statistics_.repetitions.empty()) {
-      min_weight_ = std::ldexp(options_.min_weight_leaf, statistics_.weight_exponent);
+      min_weight_ = least_leaf_weight(data_, options_, node);
       if (options_.level_penalty > 0.0 && node.block->has_categories) {
         impurity_ = score.impurity(statistics_, node.rows, total_);
       }
       if (counts_rows_) {
         for (const std::uint32_t row : node.rows) total_rows_ += statistics_.repetitions[row];
-      } else if (data_.entries.weights_are_repetitions) {
-        min_weight_ = std::max(min_weight_, static_cast<double>(options_.min_rows_leaf));
       }
     }
 
@@ -564,10 +562,10 @@ std::unique_ptr<Splitter> make_class_splitter(const FitData& data, const GrowOpt
 }  // namespace
 
 std::unique_ptr<Splitter> make_histogram_splitter(const FitData& data, const GrowOptions& options) {
-  if (data.layout == StatisticLayout::kBinaryCounts) {
+  if (data.statistics.layout == StatisticLayout::kBinaryCounts) {
     return make_class_splitter<BinaryScore>(data, options);
   }
-  if (data.layout == StatisticLayout::kClassCounts) {
+  if (data.statistics.layout == StatisticLayout::kClassCounts) {
     return make_class_splitter<ClassScore>(data, options);
   }
   if (options.criterion == Criterion::kPoisson) {

@@ -72,7 +72,8 @@ class RankSums {
 // The rows of a node ranked by one output of the target.
 struct RankedTarget {
   std::vector<std::uint32_t> rank;  // of each node row, by position in the node
-  std::vector<double> value;        // target (less the centre) of each rank, ascending
+  // Target (less the centre, in units of the fit's magnitude) of each rank, ascending.
+  std::vector<double> value;
   double weight_unit = 1.0;
   double sum_unit = 1.0;
 };
@@ -149,12 +150,16 @@ class MedianSplitter final : public Splitter {
     ranked.rank.resize(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (i == 0 || target(order[i]) != target(order[i - 1])) {
-        ranked.value.push_back(target(order[i]) - statistics.centres[output]);
+        ranked.value.push_back(std::ldexp(target(order[i]) - statistics.centres[output],
+                                          -statistics.target_magnitude));
       }
       ranked.rank[order[i]] = static_cast<std::uint32_t>(ranked.value.size() - 1);
     }
-    ranked.weight_unit = std::ldexp(1.0, -statistics.weight_exponent);
-    ranked.sum_unit = std::ldexp(1.0, -statistics.sum_exponents[output]);
+    const int weight_exponent = statistics.weight_magnitude + statistics.weight_exponent;
+    ranked.weight_unit = std::ldexp(1.0, -weight_exponent);
+    ranked.sum_unit =
+        std::ldexp(1.0, -statistics.sum_exponents[output] - statistics.weight_magnitude -
+                            statistics.target_magnitude);
     return ranked;
   }
 
@@ -167,10 +172,7 @@ class MedianSplitter final : public Splitter {
           node_(node),
           statistics_(node.block->statistics),
           targets_(targets) {
-      min_weight_ = std::ldexp(options_.min_weight_leaf, statistics_.weight_exponent);
-      if (data_.entries.weights_are_repetitions) {
-        min_weight_ = std::max(min_weight_, static_cast<double>(options_.min_rows_leaf));
-      }
+      min_weight_ = least_leaf_weight(data_, options_, node);
       std::vector<std::uint32_t> all(node.rows.size());
       std::iota(all.begin(), all.end(), 0U);
       total_ = sweep(all, {Group{0, 0, all.size()}}, nullptr, false).front();
@@ -265,7 +267,8 @@ class MedianSplitter final : public Splitter {
           prefix.deviation +=
               absolute_deviation(sums, target) / static_cast<double>(targets_.size());
           if (output == 0) {
-            prefix.median = median_of(sums, target) + statistics_.centres[0];
+            prefix.median = std::ldexp(median_of(sums, target), statistics_.target_magnitude) +
+                            statistics_.centres[0];
             prefix.weight = sums.total_weight();
             prefix.rows = rows;
           }

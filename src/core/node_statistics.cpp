@@ -192,11 +192,12 @@ void fill_means(Tree& tree, const FitData& data, Criterion criterion,
 
 // The weighted median; the mean of both middle values where the weight splits in halves.
 double weighted_median(std::vector<std::pair<double, double>>& sorted, double total) {
+  const double slack = 1e-12 * total;  // sums of weights such as 0.1 are not exact
   double below = 0.0;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     below += sorted[i].second;
-    if (below > total / 2 || i + 1 == sorted.size()) return sorted[i].first;
-    if (below == total / 2) return sorted[i].first / 2 + sorted[i + 1].first / 2;
+    if (below > total / 2 + slack || i + 1 == sorted.size()) return sorted[i].first;
+    if (below >= total / 2 - slack) return sorted[i].first / 2 + sorted[i + 1].first / 2;
   }
   return sorted.back().first;
 }
@@ -225,6 +226,7 @@ void fill_medians(Tree& tree, const FitData& data, std::span<const std::uint32_t
 }
 
 void clip_values(Tree& tree, const FitData& data, std::span<const Bounds> bounds) {
+  if (data.target.is_classification && data.target.n_classes[0] < 2) return;  // nothing to order
   for (std::size_t node = 0; node < tree.n_nodes(); ++node) {
     double* const values = tree.values.data() + node * tree.n_values;
     if (data.target.is_classification) {  // bounds speak of the second class

@@ -97,6 +97,15 @@ Split search_features(const NodeView& node, const GrowOptions& options, std::siz
   return best;
 }
 
+double least_leaf_weight(const FitData& data, const GrowOptions& options, const NodeView& node) {
+  const double weight = std::ldexp(options.min_weight_leaf * (1 - kWeightSlack),
+                                   node.block->statistics.weight_exponent);
+  if (!data.entries.weights_are_repetitions) {
+    return weight - static_cast<double>(node.rows.size());  // each may be rounded by a unit
+  }
+  return std::max(weight, static_cast<double>(options.min_rows_leaf));
+}
+
 void draw_threshold(const FitData& data, const NodeView& node, std::uint32_t feature,
                     std::span<const std::uint32_t> present, std::span<const std::uint32_t> example,
                     Split& split) {

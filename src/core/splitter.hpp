@@ -50,6 +50,10 @@ using TryFeature = std::function<void(std::uint32_t, Split&)>;
 Split search_features(const NodeView& node, const GrowOptions& options, std::size_t n_threads,
                       Monitor& monitor, const TryFeature& try_feature);
 
+// The least weight of a leaf, in units of the block's grid: min_weight_leaf with some slack for
+// the rounding of weights, and min_rows_leaf where weights count rows.
+double least_leaf_weight(const FitData& data, const GrowOptions& options, const NodeView& node);
+
 // A random cut of the present codes of a threshold feature, `example` giving a block row for
 // each: sets last_left, first_right and the threshold. Uniform between the node's smallest and
 // largest value.

@@ -56,8 +56,10 @@ void add_classes(RowStatistics& rows, const Target& target, const Entries& entri
 }
 
 void add_sums(RowStatistics& rows, const Target& target, const Entries& entries,
-              std::span<const std::uint32_t> which, std::span<const std::int64_t> weights) {
-  rows.cell_size = 1 + target.n_outputs;
+              std::span<const std::uint32_t> which, std::span<const std::int64_t> weights,
+              bool count_positives) {
+  const std::size_t n_sums = 1 + target.n_outputs;
+  rows.cell_size = n_sums + (count_positives ? target.n_outputs : 0);
   rows.sums.resize(which.size() * rows.cell_size);
   rows.targets.resize(which.size() * target.n_outputs);
   for (std::size_t row = 0; row < which.size(); ++row) {
@@ -87,6 +89,11 @@ void add_sums(RowStatistics& rows, const Target& target, const Entries& entries,
     rows.centres.push_back(centre);
     rows.reaches.push_back(reach);
     rows.sum_exponents.push_back(reach_exponent + exponent);
+    if (count_positives) {
+      for (std::size_t row = 0; row < which.size(); ++row) {
+        rows.sums[row * rows.cell_size + n_sums + output] = value(row) > 0.0 ? 1 : 0;
+      }
+    }
     for (std::size_t row = 0; row < which.size(); ++row) {
       const double scaled = std::ldexp(value(row) - centre, reach_exponent);
       // A row of weight two must add exactly twice what two rows add, so whole weights multiply
@@ -105,13 +112,15 @@ void add_sums(RowStatistics& rows, const Target& target, const Entries& entries,
 }  // namespace
 
 RowStatistics make_statistics(const Target& target, const Entries& entries,
-                              std::span<const std::uint32_t> which, StatisticLayout layout,
-                              bool count_rows) {
+                              std::span<const std::uint32_t> which,
+                              const StatisticOptions& options) {
   RowStatistics rows;
-  rows.layout = layout;
+  rows.layout = options.layout;
+  rows.weight_magnitude = options.weight_magnitude;
+  rows.target_magnitude = options.target_magnitude;
   rows.n_outputs = target.n_outputs;
   std::vector<std::int64_t> weights = whole_weights(entries, which, rows.weight_exponent);
-  if (count_rows && !entries.weights_are_repetitions) {
+  if (options.count_rows && !entries.weights_are_repetitions) {
     rows.repetitions.reserve(which.size());
     for (const std::uint32_t entry : which) {
       rows.repetitions.push_back(entries.repetitions_of(entry));
@@ -126,7 +135,7 @@ RowStatistics make_statistics(const Target& target, const Entries& entries,
   if (target.is_classification) {
     add_classes(rows, target, entries, which, std::move(weights));
   } else {
-    add_sums(rows, target, entries, which, weights);
+    add_sums(rows, target, entries, which, weights, options.count_positives);
   }
   return rows;
 }
@@ -156,6 +165,7 @@ bool take_statistics(const RowStatistics& parent, std::span<const std::uint32_t>
                      RowStatistics& rows) {
   if (parent.layout != StatisticLayout::kBinaryCounts) return false;
   rows.layout = parent.layout;
+  rows.weight_magnitude = parent.weight_magnitude;
   rows.packed.resize(parent_rows.size());
   for (std::size_t row = 0; row < parent_rows.size(); ++row) {
     rows.packed[row] = parent.packed[parent_rows[row]];

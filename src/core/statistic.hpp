@@ -32,18 +32,32 @@ struct RowStatistics {
   std::vector<double> targets;             // kTargetSums: rows x outputs, as given
   std::vector<std::uint32_t> repetitions;  // rows a row stands for; empty: the weight says it
 
-  int weight_exponent = 0;                 // weight = integer * 2^-weight_exponent
-  std::vector<int> sum_exponents;          // per output, likewise
-  std::vector<double> centres;             // per output: what was taken off the target
-  std::vector<double> reaches;             // per output: largest distance from the centre
+  int weight_exponent = 0;         // weight = integer * 2^-weight_exponent
+  std::vector<int> sum_exponents;  // per output, likewise
+  std::vector<double> centres;     // per output: what was taken off the target
+  std::vector<double> reaches;     // per output: largest distance from the centre
+  int weight_magnitude = 0;        // of the whole fit, see StatisticOptions
+  int target_magnitude = 0;
   std::vector<double> row_weights;         // as given, unless they count repetitions
   double total_weight = 0.0;               // of these
   std::vector<std::uint32_t> first_class;  // kClassCounts: first slot of each output, then the end
 };
 
+// What all statistics of a fit have in common.
+struct StatisticOptions {
+  StatisticLayout layout = StatisticLayout::kTargetSums;
+  bool count_rows = false;       // rows are counted apart from their weights
+  bool count_positives = false;  // cells of kTargetSums end with the rows above zero, per output
+  // The sum of all weights is about 2^weight_magnitude, the largest distance between targets
+  // about 2^target_magnitude. Decreases of impurity are told in these units, so that they can be
+  // compared between nodes without overflow, whatever the units of the user.
+  int weight_magnitude = 0;
+  int target_magnitude = 0;
+};
+
 RowStatistics make_statistics(const Target& target, const Entries& entries,
-                              std::span<const std::uint32_t> which, StatisticLayout layout,
-                              bool count_rows);
+                              std::span<const std::uint32_t> which,
+                              const StatisticOptions& options);
 
 // Whether the rows of a node have so much smaller targets or weights than the block's that its
 // grid would blur them (a giant was split off, say).

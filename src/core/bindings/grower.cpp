@@ -58,11 +58,12 @@ std::unique_ptr<DatasetObject> make_dataset(nb::object table,
   }
   n_levels.resize(view.n_features(), 0);
   const auto weight_span = span_of(weights, view.n_rows, "weights");
-  return run_monitored(progress, [&](Monitor& monitor) {
+  // The Python object joins the dataset only when the GIL is held again.
+  BinnedDataset dataset = run_monitored(progress, [&](Monitor& monitor) {
     const BinningOptions options{max_bins, exact, n_threads};
-    return std::make_unique<DatasetObject>(
-        DatasetObject{table, BinnedDataset(view, weight_span, n_levels, options, monitor)});
+    return BinnedDataset(view, weight_span, n_levels, options, monitor);
   });
+  return std::make_unique<DatasetObject>(DatasetObject{std::move(table), std::move(dataset)});
 }
 
 nb::ndarray<nb::numpy, std::uint32_t> codes_of(const DatasetObject& self, std::size_t feature) {
