@@ -11,8 +11,7 @@ namespace committee {
 namespace {
 
 void make_row_statistics(const FitData& data, Block& block) {
-  block.statistics =
-      make_statistics(data.target, data.entries, block.entries, data.statistics);
+  block.statistics = make_statistics(data.target, data.entries, block.entries, data.statistics);
 }
 
 void fill_rows(const FitData& data, Block& block) {
