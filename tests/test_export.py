@@ -311,3 +311,11 @@ def test_a_split_on_presence_reads_as_one(column):
         "IF b is missing",
     ]
     assert [rules.match({"b": value}).prediction for value in column] == [0, 0, 1, 1]
+
+
+def test_a_row_of_a_frame_matches_and_a_missing_name_is_told():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "c": list("xxyy")})
+    rules = export_rules(DecisionTreeClassifier().fit(frame, [0, 0, 1, 1]))
+    assert [rules.match(frame.iloc[i]).prediction for i in range(4)] == [0, 0, 1, 1]
+    with pytest.raises(KeyError, match="row has no value for 'a'"):
+        rules.match({"b": 1.0})

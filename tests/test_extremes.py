@@ -113,3 +113,12 @@ def test_values_behind_a_heavy_one_have_bins_of_their_own():
     used = np.unique(codes)
     assert used.tolist() == list(range(len(used)))  # no bin without values
     assert len(np.unique(codes[-250:])) > 240
+
+
+@pytest.mark.parametrize("huge", [2**31, 2**62, 2**63, 2**64, 10**30])
+def test_huge_integers_as_parameters_mean_what_they_say(huge):
+    X, y = [[1.0], [2.0]], [0, 1]
+    assert DecisionTreeClassifier(n_jobs=huge).fit(X, y).get_n_leaves() == 2
+    assert DecisionTreeClassifier(max_depth=huge, max_leaf_nodes=huge).fit(X, y).get_n_leaves() == 2
+    for name in ("min_samples_leaf", "min_samples_split"):
+        assert DecisionTreeClassifier(**{name: huge}).fit(X, y).get_n_leaves() == 1

@@ -15,6 +15,9 @@ from typing import Any
 
 _CGROUPS = Path("/sys/fs/cgroup")
 
+# More threads than this are never of use, and their number must fit the engine.
+_MAX_THREADS = 1024
+
 
 def resolve_threads(n_jobs: Any) -> int:
     """Turn `n_jobs` into a number of threads.
@@ -44,7 +47,9 @@ def resolve_threads(n_jobs: Any) -> int:
     wanted = int(n_jobs)
     if wanted == 0:
         raise ValueError("n_jobs must be None or an int other than 0; got 0")
-    return wanted if wanted > 0 else max(1, usable_cores() + 1 + wanted)
+    if wanted < 0:
+        return max(1, usable_cores() + 1 + wanted)
+    return min(wanted, _MAX_THREADS)
 
 
 def usable_cores() -> int:

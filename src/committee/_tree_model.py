@@ -185,11 +185,13 @@ class TreeModel(TreeReprMixin, BaseEstimator):
             "random_thresholds": self.splitter == "random",
             "fan_out_categories": self.category_split == "fanout",
             "level_penalty": check_real("level_penalty", self.level_penalty, 0.0),
-            "min_rows_split": check_int_or_fraction(
-                "min_samples_split", self.min_samples_split, n_rows, 2
+            "min_rows_split": min(
+                check_int_or_fraction("min_samples_split", self.min_samples_split, n_rows, 2),
+                n_rows + 1,  # as good as any larger number
             ),
-            "min_rows_leaf": check_int_or_fraction(
-                "min_samples_leaf", self.min_samples_leaf, n_rows
+            "min_rows_leaf": min(
+                check_int_or_fraction("min_samples_leaf", self.min_samples_leaf, n_rows),
+                n_rows + 1,
             ),
             "min_weight_leaf": rows.total
             * check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5),

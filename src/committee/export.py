@@ -149,7 +149,12 @@ class Rule:
         covered : bool
             True when the row meets every condition.
         """
+        if hasattr(row, "to_dict"):  # a row of a pandas frame
+            row = row.to_dict()
         if isinstance(row, Mapping):
+            missing = [c.name for c in self.conditions if c.name not in row]
+            if missing:
+                raise KeyError(f"row has no value for {missing[0]!r}, which the rule asks about")
             return all(condition.matches(row[condition.name]) for condition in self.conditions)
         return all(condition.matches(row[condition.feature]) for condition in self.conditions)
 
