@@ -87,3 +87,24 @@ def pool_sleep(
     progress: Callable[[int], object] | None = None,
 ) -> int: ...
 def chunks(n_items: int, min_chunk: int, n_threads: int) -> list[tuple[int, int]]: ...
+
+class SamplingPlan:
+    """Which rows the members of an ensemble draw; see sampling.hpp."""
+
+    def __init__(
+        self,
+        n_rows: int,
+        strata: Sequence[tuple[NDArray[np.uint32], int]],
+        *,
+        unit_of_row: NDArray[np.uint32] | None = None,
+        unit_weights: NDArray[np.float64] | None = None,
+        with_replacement: bool = True,
+        n_portions: int = 0,
+    ) -> None: ...
+    @property
+    def n_rows(self) -> int: ...
+    def draw(self, seed: int, index: int) -> NDArray[np.uint32]:
+        """How often member `index` of an ensemble with this seed draws each row."""
+
+def derive_key(key: int, index: int) -> int:
+    """The key of child number `index` of `key`."""

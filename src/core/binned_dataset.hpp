@@ -19,23 +19,26 @@ namespace committee {
 
 constexpr std::uint32_t kMaxBins = 255;
 
-// A view on the codes of one feature for a set of rows; bytes per code: 1, 2 or 4.
+// A view on the codes of one feature for a set of rows; bytes per code: 1, 2 or 4. Codes lie side
+// by side, unless they are part of records (see block.hpp), a stride of bytes apart.
 struct CodeColumn {
   const void* codes = nullptr;
   std::uint8_t width = 1;
   bool has_missing = false;
   std::uint32_t n_values = 0;
+  std::uint32_t stride = 0;  // of records; 0: side by side
 
   std::uint32_t n_codes() const { return n_values + (has_missing ? 1U : 0U); }
   std::uint32_t missing_code() const { return n_values; }
   std::uint32_t at(std::size_t row) const {
+    if (stride != 0) return static_cast<const std::uint8_t*>(codes)[row * stride];
     if (width == 1) return static_cast<const std::uint8_t*>(codes)[row];
     if (width == 2) return static_cast<const std::uint16_t*>(codes)[row];
     return static_cast<const std::uint32_t*>(codes)[row];
   }
 };
 
-// Calls visit(pointer to the codes as their integer type).
+// Calls visit(pointer to the codes as their integer type); not for records.
 template <typename Visit>
 decltype(auto) visit_codes(const CodeColumn& column, Visit&& visit) {
   if (column.width == 1) return visit(static_cast<const std::uint8_t*>(column.codes));

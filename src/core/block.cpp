@@ -1,6 +1,7 @@
 #include "block.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <type_traits>
 
@@ -96,7 +97,64 @@ void copy_columns(Block& block, std::span<const CodeColumn> columns,
   }
 }
 
+// Lets the columns of a block look into its records.
+void set_record_columns(Block& block, std::span<const CodeColumn> columns,
+                        std::span<const std::uint32_t> varying) {
+  block.columns.assign(columns.begin(), columns.end());
+  block.varying.assign(varying.begin(), varying.end());
+  for (std::size_t feature = 0; feature < columns.size(); ++feature) {
+    block.columns[feature].width = 1;
+    block.columns[feature].stride = static_cast<std::uint32_t>(block.record_stride);
+    block.columns[feature].codes = block.records.data() + feature;
+  }
+}
+
+// Copies the records of some rows.
+void copy_records(Block& block, const std::uint8_t* source, std::size_t stride,
+                  std::span<const std::uint32_t> rows) {
+  block.record_stride = stride;
+  block.records.resize(rows.size() * stride);
+  std::uint8_t* out = block.records.data();
+  for (const std::uint32_t row : rows) {
+    std::memcpy(out, source + std::size_t{row} * stride, stride);
+    out += stride;
+  }
+}
+
 }  // namespace
+
+bool fits_records(const BinnedDataset& dataset) {
+  for (std::size_t feature = 0; feature < dataset.n_features(); ++feature) {
+    if (dataset.feature(feature).column.n_codes() > 256) return false;
+  }
+  return true;
+}
+
+RecordMatrix make_records(const BinnedDataset& dataset, std::size_t n_threads) {
+  RecordMatrix matrix;
+  const std::size_t n_rows = dataset.n_rows();
+  matrix.stride = (dataset.n_features() + 15) / 16 * 16;
+  matrix.codes.resize(n_rows * matrix.stride);
+  constexpr std::size_t kMinRows = 4096;
+  const std::size_t n_chunks = chunk_count(n_rows, kMinRows, n_threads);
+  parallel_for(n_chunks, n_threads, [&](std::size_t chunk) {
+    const Range all = chunk_range(n_rows, n_chunks, chunk);
+    constexpr std::size_t kTile = 1024;  // its records stay in the cache while columns are added
+    for (std::size_t begin = all.begin; begin < all.end; begin += kTile) {
+      const std::size_t end = std::min(begin + kTile, all.end);
+      for (std::size_t feature = 0; feature < dataset.n_features(); ++feature) {
+        const CodeColumn& column = dataset.feature(feature).column;
+        std::uint8_t* out = matrix.codes.data() + begin * matrix.stride + feature;
+        visit_codes(column, [&](const auto* codes) {
+          for (std::size_t row = begin; row < end; ++row, out += matrix.stride) {
+            *out = static_cast<std::uint8_t>(codes[row]);
+          }
+        });
+      }
+    }
+  });
+  return matrix;
+}
 
 std::shared_ptr<Block> make_root_block(const FitData& data) {
   auto block = std::make_shared<Block>();
@@ -109,7 +167,10 @@ std::shared_ptr<Block> make_root_block(const FitData& data) {
     if (columns.back().n_codes() >= 2) varying.push_back(static_cast<std::uint32_t>(feature));
   }
   const bool has_all_rows = data.entries.size() == data.dataset->n_rows();
-  if (has_all_rows) {
+  if (data.records != nullptr) {
+    copy_records(*block, data.records->codes.data(), data.records->stride, data.entries.rows);
+    set_record_columns(*block, columns, varying);
+  } else if (has_all_rows) {
     block->columns = std::move(columns);
     block->varying = std::move(varying);
   } else {
@@ -126,12 +187,33 @@ std::shared_ptr<Block> make_block(const FitData& data, const Block& parent,
   auto block = std::make_shared<Block>();
   block->entries.reserve(parent_rows.size());
   for (const std::uint32_t row : parent_rows) block->entries.push_back(parent.entries[row]);
-  copy_columns(*block, parent.columns, parent.varying, parent_rows, n_threads);
+  if (parent.has_records()) {
+    copy_records(*block, parent.records.data(), parent.record_stride, parent_rows);
+    set_record_columns(*block, parent.columns, parent.varying);
+  } else {
+    copy_columns(*block, parent.columns, parent.varying, parent_rows, n_threads);
+  }
   if (!take_statistics(parent.statistics, parent_rows, block->statistics)) {
     make_row_statistics(data, *block);
   }
   fill_rows(data, *block);
   return block;
+}
+
+void reorder_records(Block& block, std::size_t begin, std::span<const std::uint32_t> order,
+                     std::vector<std::byte>& scratch) {
+  const std::size_t stride = block.record_stride;
+  scratch.resize(std::max(scratch.size(), order.size() * stride));
+  std::uint8_t* const records = block.records.data() + begin * stride;
+  auto* out = reinterpret_cast<std::uint8_t*>(scratch.data());
+  for (const std::uint32_t row : order) {
+    const std::uint8_t* source = records + row * stride;
+    for (std::size_t i = 0; i < stride; i += 16) std::memcpy(out + i, source + i, 16);
+    out += stride;
+  }
+  std::memcpy(records, scratch.data(), order.size() * stride);
+  reorder_items(block.entries, 1, begin, order, scratch);
+  reorder_statistics(block.statistics, begin, order, scratch);
 }
 
 }  // namespace committee

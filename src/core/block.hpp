@@ -7,6 +7,11 @@
 //
 //   table rows   0 1 2 3 4 5 6 7      codes of a feature   9 0 7 7 3 9 0 3
 //   node         . 1 . . 4 . 6 7      block, codes                0     1   0 1
+//
+// Where a node looks at few of its features, copying all of them would cost more than the search.
+// A block of *records* serves there: the codes of a row side by side, one byte each, and the rows
+// of every open node side by side too, because a split moves the records themselves. One such
+// block serves a whole tree.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +26,20 @@
 
 namespace committee {
 
+// The codes of a dataset row by row; made once for all trees of a forest.
+struct RecordMatrix {
+  std::size_t stride = 0;  // bytes of a record, a multiple of 16
+  std::vector<std::uint8_t> codes;
+};
+
+// Whether every code of the dataset fits a byte.
+bool fits_records(const BinnedDataset& dataset);
+RecordMatrix make_records(const BinnedDataset& dataset, std::size_t n_threads);
+
 // What all nodes of a fit share.
 struct FitData {
   const BinnedDataset* dataset = nullptr;
+  const RecordMatrix* records = nullptr;  // null: blocks of columns
   Target target;
   Entries entries;
   StatisticOptions statistics;
@@ -34,13 +50,17 @@ struct Block {
   std::vector<CodeColumn> columns;       // one a feature
   std::vector<std::uint32_t> varying;    // features with at least two codes, ascending
   std::unique_ptr<std::byte[]> storage;  // what the columns point to; empty in the root's block
+  std::vector<std::uint8_t> records;  // in a block of records: what the columns point to
+  std::size_t record_stride = 0;
   RowStatistics statistics;
-  std::vector<std::uint32_t> rows;  // the block's rows, each open node a contiguous part
+  std::vector<std::uint32_t> rows;  // the block's rows, each open node a contiguous part; in a
+                                    // block of records always 0, 1, 2, ...
 
   std::int64_t n_counted = 0;   // rows, repetitions included
   bool has_categories = false;  // among the varying features
 
   std::size_t n_rows() const { return entries.size(); }
+  bool has_records() const { return record_stride != 0; }
 };
 
 // The block of all entries of the fit. Its columns are indexed by table row where every row has
@@ -51,6 +71,11 @@ std::shared_ptr<Block> make_root_block(const FitData& data);
 std::shared_ptr<Block> make_block(const FitData& data, const Block& parent,
                                   std::span<const std::uint32_t> parent_rows,
                                   std::size_t n_threads);
+
+// Moves rows begin + order[0], begin + order[1], ... of a block of records to begin, begin + 1, ...
+// together with their statistics. `scratch` is working memory.
+void reorder_records(Block& block, std::size_t begin, std::span<const std::uint32_t> order,
+                     std::vector<std::byte>& scratch);
 
 // Whether a node of `n_rows` rows deserves a block of its own inside a block of `n_block_rows`.
 // Both count repetitions, so that a row of weight two makes the same blocks as that row twice.

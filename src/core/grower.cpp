@@ -73,10 +73,11 @@ Value middle(FeatureKind kind, Value low, Value high) {
 
 class TreeGrower {
  public:
-  TreeGrower(const BinnedDataset& dataset, const Target& target, Entries entries,
-             const GrowOptions& options, Monitor& monitor)
+  TreeGrower(const BinnedDataset& dataset, const RecordMatrix* records, const Target& target,
+             Entries entries, const GrowOptions& options, Monitor& monitor)
       : options_(options), monitor_(monitor), order_(entries.size()) {
     data_.dataset = &dataset;
+    data_.records = records;
     data_.target = target;
     data_.statistics.layout = layout_of(target, entries);
     data_.statistics.count_rows = options.min_rows_leaf > 1;
@@ -138,7 +139,7 @@ class TreeGrower {
 
   struct Worker {  // what one thread needs to split nodes
     std::unique_ptr<Splitter> splitter;
-    std::vector<std::uint32_t> scratch;
+    PartitionScratch scratch;
     std::size_t n_threads = 1;
   };
   Worker make_worker(std::size_t n_threads) const {
@@ -269,8 +270,9 @@ class TreeGrower {
   Split find_split(OpenNode& node, const Piece& piece, Worker& worker) {
     const std::int64_t n_rows = count_rows(node);
     if (!is_splittable(node, n_rows)) return {};
-    if (deserves_block(n_rows, node.block->n_counted) ||
-        is_too_coarse(node.block->statistics, node.rows())) {
+    const bool is_sparse =
+        !node.block->has_records() && deserves_block(n_rows, node.block->n_counted);
+    if (is_sparse || is_too_coarse(node.block->statistics, node.rows())) {
       node.block = make_block(data_, *node.block, node.rows(), worker.n_threads);
       node.begin = 0;
       node.end = node.block->n_rows();
@@ -295,7 +297,7 @@ class TreeGrower {
                                Worker& worker) {
     const CodeColumn& column = node.block->columns[split.feature];
     const std::vector<std::size_t> begins =
-        partition_rows(column, split, node.rows(), worker.scratch);
+        partition_rows(*node.block, node.begin, node.end, split, worker.scratch);
     GrownNode grown = piece.nodes[node.index];
     grown.n_children = split.n_children;
     grown.first_child = static_cast<std::uint32_t>(piece.nodes.size());
@@ -457,8 +459,8 @@ class TreeGrower {
 }  // namespace
 
 Tree grow_tree(const BinnedDataset& dataset, const Target& target, Entries entries,
-               const GrowOptions& options, Monitor& monitor) {
-  return TreeGrower(dataset, target, std::move(entries), options, monitor).grow();
+               const GrowOptions& options, Monitor& monitor, const RecordMatrix* records) {
+  return TreeGrower(dataset, records, target, std::move(entries), options, monitor).grow();
 }
 
 }  // namespace committee

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "binned_dataset.hpp"
+#include "block.hpp"
 #include "grow_options.hpp"
 #include "monitor.hpp"
 #include "target.hpp"
@@ -10,7 +11,9 @@
 namespace committee {
 
 // The same tree for any number of threads. Throws Interrupted when the monitor says stop.
+// With `records` (of the dataset; not for absolute error) the tree is grown in a block of records
+// by one thread: faster where a node draws few of its features.
 Tree grow_tree(const BinnedDataset& dataset, const Target& target, Entries entries,
-               const GrowOptions& options, Monitor& monitor);
+               const GrowOptions& options, Monitor& monitor, const RecordMatrix* records = nullptr);
 
 }  // namespace committee

@@ -8,20 +8,60 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "criterion.hpp"
 #include "random.hpp"
+#include "record_kernels.hpp"
 #include "scratch_pool.hpp"
 #include "splitter.hpp"
 
 namespace committee {
 namespace {
 
-// Codes fit a 64-bit mask: a node of few rows jumps from one present code to the next.
-constexpr std::uint32_t kMaskCodes = 64;
+// The codes that occur in a node of few rows, or of few codes: a scan jumps from one to the next.
+class CodeSet {
+ public:
+  static bool can_hold(std::size_t n_codes, std::size_t n_rows) {
+    return n_codes <= 64 || (n_codes <= kByteCodes && n_rows < 128);
+  }
+  CodeSet() = default;
+  explicit CodeSet(std::uint64_t word) : words_{word, 0, 0, 0}, is_known_(true) {}
+  // Collects the codes marked by a byte that is not zero, and clears the marks.
+  explicit CodeSet(std::array<std::uint8_t, kByteCodes>& marks) : is_known_(true) {
+    for (std::size_t i = 0; i < kByteCodes; i += 8) {
+      std::uint64_t bytes = 0;
+      std::memcpy(&bytes, marks.data() + i, 8);
+      if (bytes == 0) continue;
+      for (std::size_t bit = 0; bit < 8; ++bit) {
+        const std::uint64_t is_marked = marks[i + bit] != 0 ? 1 : 0;
+        words_[i / 64] |= is_marked << (i % 64 + bit);
+      }
+    }
+    marks.fill(0);
+  }
+
+  bool is_known() const { return is_known_; }
+  // Calls visit(code) for the codes below `end`, ascending.
+  template <typename Visit>
+  void for_each(std::uint32_t end, Visit&& visit) const {
+    for (std::uint32_t word = 0; word < words_.size(); ++word) {
+      for (std::uint64_t rest = words_[word]; rest != 0; rest &= rest - 1) {
+        const auto code = word * 64 + static_cast<std::uint32_t>(std::countr_zero(rest));
+        if (code >= end) return;
+        visit(code);
+      }
+    }
+  }
+
+ private:
+  std::array<std::uint64_t, 4> words_{};
+  bool is_known_ = false;
+};
 
 // Working memory of one thread. Cells and counts are all zero between two features.
 template <typename Cell, typename Cuts>
@@ -33,7 +73,15 @@ struct Scratch {
   std::vector<Cell> left;
   std::vector<Cell> right;
   std::vector<std::pair<double, std::uint32_t>> ordered;
+  std::array<std::uint8_t, kByteCodes> marks{};
   Cuts cuts;
+};
+
+// What a search in a block of records needs besides; tables are all zero between two features.
+struct RecordScratch {
+  std::vector<std::uint8_t> codes;  // of one feature, side by side
+  SmallNode small;
+  std::array<std::uint64_t, kMaxTables * kTableCells> tables{};
 };
 
 // What is on the left of each cut, as the vector kernel of a score wants it; see score_kernels.hpp.
@@ -108,10 +156,14 @@ class HistogramSplitter final : public Splitter {
     if (score.is_pure(statistics, node.rows, total_.data())) return {};
 
     const Search search(*this, node, adder, score);
-    Split best = search_features(
-        node, options_, n_threads, monitor, [&](std::uint32_t feature, Split& split) {
-          pool_.lend([&](Memory& scratch) { search.try_feature(feature, scratch, split); });
-        });
+    Split best = draw_.search(node, options_, [&](std::span<const std::uint32_t> features) {
+      if (node.block->has_records()) return search.try_records(features, memory_, records_);
+      return try_features(
+          features, node, n_threads, monitor, [&](std::uint32_t feature, Split& split) {
+            const CodeColumn& column = node.block->columns[feature];
+            pool_.lend([&](Memory& scratch) { search.try_column(feature, column, scratch, split); });
+          });
+    });
     if (best.exists()) {
       best.decrease = (best.score + best.penalty - score.score(total_.data())) * score.unit();
     }
@@ -132,7 +184,8 @@ class HistogramSplitter final : public Splitter {
           score_(score),
           total_(splitter.total_.data()),
           total_weight_(adder.weight(total_)),
-          counts_rows_(!statistics_.repetitions.empty()) {
+          counts_rows_(!statistics_.repetitions.empty()),
+          first_row_(node.block->has_records() ? node.rows[0] : 0) {
       min_weight_ = least_leaf_weight(data_, options_, node);
       if (options_.level_penalty > 0.0 && node.block->has_categories) {
         impurity_ = score.impurity(statistics_, node.rows, total_);
@@ -142,8 +195,24 @@ class HistogramSplitter final : public Splitter {
       }
     }
 
-    void try_feature(std::uint32_t feature, Memory& scratch, Split& best) const {
-      const CodeColumn& column = node_.block->columns[feature];
+    // The features of a node in a block of records, in order.
+    Split try_records(std::span<const std::uint32_t> features, Memory& scratch,
+                      RecordScratch& records) const {
+      Split best;
+      if constexpr (kHasRecordKernel) {
+        if (!options_.random_thresholds && options_.monotonic.empty() && !counts_rows_) {
+          try_record_cuts(features, scratch, records, best);
+          return best;
+        }
+      }
+      for (const std::uint32_t feature : features) {
+        try_column(feature, gather(feature, records), scratch, best);
+      }
+      return best;
+    }
+
+    void try_column(std::uint32_t feature, const CodeColumn& column, Memory& scratch,
+                    Split& best) const {
       const std::size_t n_cells = std::size_t{column.n_codes()} * adder_.cell_size();
       if (scratch.cells.size() < n_cells) scratch.cells.resize(n_cells);
       if (counts_rows_ && scratch.counts.size() < column.n_codes()) {
@@ -151,10 +220,10 @@ class HistogramSplitter final : public Splitter {
       }
       scratch.left.assign(adder_.cell_size(), 0);
       scratch.right.assign(adder_.cell_size(), 0);
-      const std::uint64_t mask =
-          visit_codes(column, [&](const auto* codes) { return add_up(codes, column, scratch); });
+      const CodeSet codes =
+          visit_codes(column, [&](const auto* each) { return add_up(each, column, scratch); });
       if (data_.dataset->feature(feature).kind == FeatureKind::kCategory) {
-        list_present(column, mask, scratch);
+        list_present(column, codes, scratch);
         if (options_.fan_out_categories) {
           try_fan_out(feature, column, scratch, best);
         } else if (options_.random_thresholds) {
@@ -163,40 +232,158 @@ class HistogramSplitter final : public Splitter {
           try_subsets(feature, column, scratch, best);
         }
       } else if (options_.random_thresholds) {
-        list_present(column, mask, scratch);
+        list_present(column, codes, scratch);
         try_random_threshold(feature, column, scratch, best);
       } else {
-        try_thresholds(feature, column, mask, scratch, best);
+        try_thresholds(feature, column, codes, scratch, best);
         return;  // cleans up as it goes
       }
       for (const std::uint32_t code : scratch.present) clear(code, scratch);
     }
 
    private:
-    // Adds the rows up by code; returns the set of present codes where a mask can hold it.
+    static constexpr bool kHasRecordKernel =
+        std::is_same_v<Score, BinaryScore<Criterion::kGini>>;
+
+    // The codes of a feature side by side, as a column of the rows of this node.
+    CodeColumn gather(std::uint32_t feature, RecordScratch& records) const {
+      const std::size_t stride = node_.block->record_stride;
+      const std::uint8_t* source = node_.block->records.data() + first_row_ * stride + feature;
+      const std::size_t room = std::max(node_.rows.size(), kSmallNodeRows);
+      if (records.codes.size() < room) records.codes.resize(room);
+      std::uint8_t* const out = records.codes.data();
+      for (std::size_t i = 0; i < node_.rows.size(); ++i) out[i] = source[i * stride];
+      CodeColumn column = node_.block->columns[feature];
+      column.codes = out;
+      column.stride = 0;
+      return column;
+    }
+
+    // Thresholds by the kernels for bytes, everything else by the general search.
+    void try_record_cuts(std::span<const std::uint32_t> features, Memory& scratch,
+                         RecordScratch& records, Split& best) const {
+      const GiniNode limits{score_.total_weight(), score_.total_ones(), min_weight_};
+      const std::size_t n_rows = node_.rows.size();
+      const bool is_small = n_rows <= kSmallNodeRows && total_weight_ <= kSmallNodeWeight;
+      const auto packed = std::span(statistics_.packed).subspan(first_row_, n_rows);
+      if (is_small) records.small.fill(packed);
+      const auto is_threshold = [&](std::uint32_t feature) {
+        return data_.dataset->feature(feature).kind != FeatureKind::kCategory;
+      };
+      std::array<std::uint32_t, kMaxTables> group;
+      for (std::size_t begin = 0; begin < features.size(); begin += kMaxTables) {
+        const auto part = features.subspan(begin, std::min(kMaxTables, features.size() - begin));
+        std::size_t n_group = 0;
+        for (const std::uint32_t feature : part) {
+          if (!is_small && is_threshold(feature)) group[n_group++] = feature;
+        }
+        if (n_group > 0) {
+          const std::size_t stride = node_.block->record_stride;
+          add_records(node_.block->records.data() + first_row_ * stride, stride, packed,
+                      std::span(group).first(n_group), records.tables.data());
+        }
+        n_group = 0;
+        for (const std::uint32_t feature : part) {
+          if (!is_threshold(feature)) {
+            try_column(feature, gather(feature, records), scratch, best);
+          } else if (is_small) {
+            try_small_cut(feature, limits, scratch, records, best);
+          } else {
+            try_table_cut(feature, limits, records.tables.data() + kTableCells * n_group++, scratch,
+                          records, best);
+          }
+        }
+      }
+      if (best.exists() && best.first_right == kUnknownCode) {
+        best.first_right = code_after(best.feature, best.last_left);
+      }
+    }
+
+    void try_small_cut(std::uint32_t feature, const GiniNode& limits, Memory& scratch,
+                       RecordScratch& records, Split& best) const {
+      const CodeColumn column = gather(feature, records);
+      const std::uint8_t* codes = records.codes.data();
+      if (column.has_missing &&
+          std::find(codes, codes + node_.rows.size(), column.missing_code()) !=
+              codes + node_.rows.size()) {
+        return try_column(feature, column, scratch, best);
+      }
+      keep_byte_cut(feature, best_small_gini_cut(records.small, codes, limits), best);
+    }
+
+    void try_table_cut(std::uint32_t feature, const GiniNode& limits, std::uint64_t* table,
+                       Memory& scratch, RecordScratch& records, Split& best) const {
+      const CodeColumn& column = node_.block->columns[feature];
+      if (column.has_missing && table[column.missing_code()] != 0) {
+        std::fill_n(table, kByteCodes, std::uint64_t{0});
+        return try_column(feature, gather(feature, records), scratch, best);
+      }
+      keep_byte_cut(feature, best_table_gini_cut(table, column.n_values, limits), best);
+    }
+
+    static constexpr std::uint32_t kUnknownCode = kNoCode - 1;  // found when the search is over
+
+    void keep_byte_cut(std::uint32_t feature, const ByteCut& cut, Split& best) const {
+      if constexpr (kHasRecordKernel) {
+        if (!cut.exists || !(score_.from_kernel(cut.score) > best.score)) return;
+        best = Split{};
+        best.score = score_.from_kernel(cut.score);
+        best.feature = feature;
+        best.kind = threshold_kind(feature);
+        best.last_left = cut.last_left;
+        best.first_right = kUnknownCode;
+        best.default_child =
+            cut.left_weight > static_cast<double>(total_weight_) - cut.left_weight ? 0 : 1;
+      }
+    }
+
+    // The smallest code of the node above `code`.
+    std::uint32_t code_after(std::uint32_t feature, std::uint32_t code) const {
+      const std::size_t stride = node_.block->record_stride;
+      const std::uint8_t* codes = node_.block->records.data() + first_row_ * stride + feature;
+      std::uint32_t after = kNoCode;
+      for (std::size_t i = 0; i < node_.rows.size(); ++i) {
+        const std::uint32_t other = codes[i * stride];
+        if (other > code && other < after) after = other;
+      }
+      return after;
+    }
+
+    // Adds the rows up by code; returns the codes that occur where a set can hold them.
     template <typename Code>
-    std::uint64_t add_up(const Code* codes, const CodeColumn& column, Memory& scratch) const {
+    CodeSet add_up(const Code* codes, const CodeColumn& column, Memory& scratch) const {
       Cell* const cells = scratch.cells.data();
       const std::size_t size = adder_.cell_size();
-      std::uint64_t mask = 0;
-      if (column.n_codes() <= kMaskCodes) {
+      const std::size_t first = first_row_;
+      CodeSet present;
+      if (column.n_codes() <= 64) {
+        std::uint64_t mask = 0;
         for (const std::uint32_t row : node_.rows) {
-          mask |= std::uint64_t{1} << codes[row];
-          adder_.add(cells + codes[row] * size, row);
+          mask |= std::uint64_t{1} << codes[row - first];
+          adder_.add(cells + codes[row - first] * size, row);
         }
+        present = CodeSet(mask);
+      } else if (CodeSet::can_hold(column.n_codes(), node_.rows.size())) {
+        for (const std::uint32_t row : node_.rows) {
+          scratch.marks[codes[row - first]] = 1;
+          adder_.add(cells + codes[row - first] * size, row);
+        }
+        present = CodeSet(scratch.marks);
       } else {
-        for (const std::uint32_t row : node_.rows) adder_.add(cells + codes[row] * size, row);
+        for (const std::uint32_t row : node_.rows) {
+          adder_.add(cells + codes[row - first] * size, row);
+        }
       }
       if (counts_rows_) {
         for (const std::uint32_t row : node_.rows) {
-          scratch.counts[codes[row]] += statistics_.repetitions[row];
+          scratch.counts[codes[row - first]] += statistics_.repetitions[row];
         }
       }
       if (options_.random_thresholds) {
         scratch.example.resize(std::max<std::size_t>(scratch.example.size(), column.n_codes()));
-        for (const std::uint32_t row : node_.rows) scratch.example[codes[row]] = row;
+        for (const std::uint32_t row : node_.rows) scratch.example[codes[row - first]] = row;
       }
-      return mask;
+      return present;
     }
 
     Cell* cell(std::uint32_t code, Memory& scratch) const {
@@ -210,23 +397,17 @@ class HistogramSplitter final : public Splitter {
 
     // Calls visit(code) for the codes below `end` that occur, ascending.
     template <typename Visit>
-    void for_each_present(const CodeColumn& column, std::uint64_t mask, std::uint32_t end,
-                          Memory& scratch, Visit&& visit) const {
-      if (column.n_codes() <= kMaskCodes) {
-        if (end < kMaskCodes) mask &= (std::uint64_t{1} << end) - 1;
-        for (; mask != 0; mask &= mask - 1) {
-          visit(static_cast<std::uint32_t>(std::countr_zero(mask)));
-        }
-      } else {
-        for (std::uint32_t code = 0; code < end; ++code) {
-          if (!adder_.is_empty(cell(code, scratch))) visit(code);
-        }
+    void for_each_present(const CodeSet& codes, std::uint32_t end, Memory& scratch,
+                          Visit&& visit) const {
+      if (codes.is_known()) return codes.for_each(end, visit);
+      for (std::uint32_t code = 0; code < end; ++code) {
+        if (!adder_.is_empty(cell(code, scratch))) visit(code);
       }
     }
 
-    void list_present(const CodeColumn& column, std::uint64_t mask, Memory& scratch) const {
+    void list_present(const CodeColumn& column, const CodeSet& codes, Memory& scratch) const {
       scratch.present.clear();
-      for_each_present(column, mask, column.n_codes(), scratch,
+      for_each_present(codes, column.n_codes(), scratch,
                        [&](std::uint32_t code) { scratch.present.push_back(code); });
     }
 
@@ -305,20 +486,20 @@ class HistogramSplitter final : public Splitter {
       for (std::size_t i = 0; i < left.size(); ++i) left[i] -= cell(missing, scratch)[i];
     }
 
-    void try_thresholds(std::uint32_t feature, const CodeColumn& column, std::uint64_t mask,
+    void try_thresholds(std::uint32_t feature, const CodeColumn& column, const CodeSet& codes,
                         Memory& scratch, Split& best) const {
       const std::uint32_t missing = column.missing_code();
       const bool has_missing = column.has_missing && !adder_.is_empty(cell(missing, scratch));
       if constexpr (CutArrays<Score>::kExists) {
         const bool is_plain = !has_missing && !counts_rows_ && options_.monotonic.empty();
         if (is_plain && score_.has_kernel()) {
-          try_cuts(feature, column, mask, scratch, best);
+          try_cuts(feature, column, codes, scratch, best);
           return;
         }
       }
       std::uint32_t previous = kNoCode;
       std::int64_t left_rows = 0;
-      for_each_present(column, mask, column.n_values, scratch, [&](std::uint32_t code) {
+      for_each_present(codes, column.n_values, scratch, [&](std::uint32_t code) {
         if (previous != kNoCode) {
           try_both_sides(feature, column, has_missing, left_rows, previous, code, scratch, best);
         }
@@ -337,7 +518,7 @@ class HistogramSplitter final : public Splitter {
 
     // The plain case, without missing values or constraints: thresholds in vector passes over
     // pieces of the codes that stay in the cache.
-    void try_cuts(std::uint32_t feature, const CodeColumn& column, std::uint64_t mask,
+    void try_cuts(std::uint32_t feature, const CodeColumn& column, const CodeSet& codes,
                   Memory& scratch, Split& best) const {
       auto& cuts = scratch.cuts;
       scratch.present.resize(std::max(scratch.present.size(), CutArrays<Score>::kSize));
@@ -355,8 +536,8 @@ class HistogramSplitter final : public Splitter {
         cuts.set(n_present, left);
         present[n_present] = code;
       };
-      if (column.n_codes() <= kMaskCodes) {
-        for_each_present(column, mask, column.n_values, scratch, [&](std::uint32_t code) {
+      if (codes.is_known()) {
+        for_each_present(codes, column.n_values, scratch, [&](std::uint32_t code) {
           pass(code);
           ++n_present;
         });
@@ -536,6 +717,7 @@ class HistogramSplitter final : public Splitter {
     const Cell* total_;
     std::int64_t total_weight_;
     bool counts_rows_;
+    std::size_t first_row_;  // of the node in a block of records; else 0
     double min_weight_ = 0.0;
     double impurity_ = 0.0;
     std::int64_t total_rows_ = 0;
@@ -544,7 +726,10 @@ class HistogramSplitter final : public Splitter {
   const FitData& data_;
   const GrowOptions& options_;
   std::vector<Cell> total_;
-  ScratchPool<Memory> pool_;
+  FeatureDraw draw_;
+  ScratchPool<Memory> pool_;  // for features side by side
+  Memory memory_;             // for records, whose features come one after the other
+  RecordScratch records_;
 };
 
 template <template <Criterion> typename Score>

@@ -127,9 +127,11 @@ class MedianSplitter final : public Splitter {
     }
     if (is_pure) return {};
     const Search search(data_, options_, node, targets);
-    Split best = search_features(
-        node, options_, n_threads, monitor,
-        [&](std::uint32_t feature, Split& split) { search.try_feature(feature, split); });
+    Split best = draw_.search(node, options_, [&](std::span<const std::uint32_t> features) {
+      return try_features(
+          features, node, n_threads, monitor,
+          [&](std::uint32_t feature, Split& split) { search.try_feature(feature, split); });
+    });
     if (best.exists()) best.decrease = best.score + best.penalty + search.total_deviation();
     return best;
   }
@@ -429,6 +431,7 @@ class MedianSplitter final : public Splitter {
 
   const FitData& data_;
   const GrowOptions& options_;
+  FeatureDraw draw_;
 };
 
 }  // namespace

@@ -7,18 +7,24 @@
 // a child still walks memory forward.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "binned_dataset.hpp"
+#include "block.hpp"
 #include "split.hpp"
 
 namespace committee {
 
-// Returns where each child's rows begin in `rows`, and their end: n_children + 1 numbers.
-std::vector<std::size_t> partition_rows(const CodeColumn& column, const Split& split,
-                                        std::span<std::uint32_t> rows,
-                                        std::vector<std::uint32_t>& scratch);
+struct PartitionScratch {
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> rows;
+  std::vector<std::byte> bytes;
+};
+
+// Divides rows begin ... end - 1 of the block. Returns where each child's rows begin, counted from
+// `begin`, and their end: n_children + 1 numbers.
+std::vector<std::size_t> partition_rows(Block& block, std::size_t begin, std::size_t end,
+                                        const Split& split, PartitionScratch& scratch);
 
 }  // namespace committee

@@ -13,32 +13,6 @@ namespace {
 // Below this many row-feature visits a second thread costs more than it brings.
 constexpr std::size_t kParallelVisits = std::size_t{1} << 16;
 
-// Tries features one by one, or side by side with the results compared in order.
-Split try_all(std::span<const std::uint32_t> features, const NodeView& node, std::size_t n_threads,
-              Monitor& monitor, const TryFeature& try_feature) {
-  Split best;
-  if (n_threads < 2 || features.size() < 2 ||
-      node.rows.size() * features.size() < kParallelVisits) {
-    for (const std::uint32_t feature : features) {
-      if (node.rows.size() >= kParallelVisits) monitor.check();
-      try_feature(feature, best);
-    }
-    return best;
-  }
-  std::vector<Split> splits(features.size());
-  parallel_for(
-      features.size(), n_threads,
-      [&](std::size_t i) {
-        monitor.check();
-        try_feature(features[i], splits[i]);
-      },
-      &monitor);
-  for (Split& split : splits) {
-    if (split.score > best.score) best = std::move(split);
-  }
-  return best;
-}
-
 double draw_between(double low, double high, Random& random) {
   return low + (high - low) * random.uniform();
 }
@@ -73,28 +47,59 @@ Number draw_cut(std::span<const std::uint32_t> present, Low low, High high, Rand
 
 }  // namespace
 
-Split search_features(const NodeView& node, const GrowOptions& options, std::size_t n_threads,
-                      Monitor& monitor, const TryFeature& try_feature) {
-  const Block& block = *node.block;
-  const auto n_features = static_cast<std::uint32_t>(block.columns.size());
-  if (options.max_features >= n_features) {
-    return try_all(block.varying, node, n_threads, monitor, try_feature);
-  }
-  std::vector<std::uint32_t> drawn(n_features);
-  std::iota(drawn.begin(), drawn.end(), 0U);
-  Random random(node.key);
+Split try_features(std::span<const std::uint32_t> features, const NodeView& node,
+                   std::size_t n_threads, Monitor& monitor, const TryFeature& try_feature) {
   Split best;
-  std::vector<std::uint32_t> batch;
-  for (std::uint32_t i = 0; i < n_features; ++i) {
-    std::swap(drawn[i], drawn[i + random.below(n_features - i)]);
-    if (block.columns[drawn[i]].n_codes() >= 2) batch.push_back(drawn[i]);
-    if (i + 1 >= options.max_features && !batch.empty()) {
-      Split split = try_all(batch, node, n_threads, monitor, try_feature);
-      batch.clear();
-      if (split.exists()) return split;
+  if (n_threads < 2 || features.size() < 2 ||
+      node.rows.size() * features.size() < kParallelVisits) {
+    for (const std::uint32_t feature : features) {
+      if (node.rows.size() >= kParallelVisits) monitor.check();
+      try_feature(feature, best);
     }
+    return best;
+  }
+  std::vector<Split> splits(features.size());
+  parallel_for(
+      features.size(), n_threads,
+      [&](std::size_t i) {
+        monitor.check();
+        try_feature(features[i], splits[i]);
+      },
+      &monitor);
+  for (Split& split : splits) {
+    if (split.score > best.score) best = std::move(split);
   }
   return best;
+}
+
+Split FeatureDraw::search(const NodeView& node, const GrowOptions& options,
+                          const TryBatch& try_batch) {
+  const Block& block = *node.block;
+  const auto n_features = static_cast<std::uint32_t>(block.columns.size());
+  if (options.max_features >= n_features) return try_batch(block.varying);
+  if (features_.size() != n_features) {
+    features_.resize(n_features);
+    std::iota(features_.begin(), features_.end(), 0U);
+  }
+  Random random(node.key);
+  Split found;
+  batch_.clear();
+  swapped_.clear();
+  for (std::uint32_t i = 0; i < n_features && !found.exists(); ++i) {
+    const std::uint32_t other = i + random.below(n_features - i);
+    std::swap(features_[i], features_[other]);
+    swapped_.push_back(other);
+    if (block.columns[features_[i]].n_codes() >= 2) batch_.push_back(features_[i]);
+    if (i + 1 >= options.max_features && !batch_.empty()) {
+      found = try_batch(batch_);
+      batch_.clear();
+    }
+  }
+  while (!swapped_.empty()) {  // back in order, so that a draw depends on the key alone
+    std::swap(features_[swapped_.size() - 1], features_[swapped_.back()]);
+    swapped_.pop_back();
+  }
+  return found;
 }
 
 double least_leaf_weight(const FitData& data, const GrowOptions& options, const NodeView& node) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "block.hpp"
 #include "grow_options.hpp"
@@ -44,11 +45,25 @@ inline std::unique_ptr<Splitter> make_splitter(const FitData& data, const GrowOp
                                                         : make_histogram_splitter(data, options);
 }
 
-// Runs try_feature(feature, best) over the features of a node: all that vary, or drawn ones.
-// Drawing goes on past max_features until some split has been found, as scikit-learn does.
+// The features that a node looks at, batch after batch: all that vary, or drawn ones. Drawing goes
+// on past max_features, one feature at a time, until some split has been found, as scikit-learn
+// does. Keep one for each thread: a draw costs no more than the features it looks at.
+class FeatureDraw {
+ public:
+  // Calls try_batch(features) until it returns a split that exists.
+  using TryBatch = std::function<Split(std::span<const std::uint32_t>)>;
+  Split search(const NodeView& node, const GrowOptions& options, const TryBatch& try_batch);
+
+ private:
+  std::vector<std::uint32_t> features_;  // all of them, in order between two searches
+  std::vector<std::uint32_t> swapped_;
+  std::vector<std::uint32_t> batch_;
+};
+
+// Tries features one by one, or side by side with the results compared in order.
 using TryFeature = std::function<void(std::uint32_t, Split&)>;
-Split search_features(const NodeView& node, const GrowOptions& options, std::size_t n_threads,
-                      Monitor& monitor, const TryFeature& try_feature);
+Split try_features(std::span<const std::uint32_t> features, const NodeView& node,
+                   std::size_t n_threads, Monitor& monitor, const TryFeature& try_feature);
 
 // The least weight of a leaf, in units of the block's grid: min_weight_leaf with some slack for
 // the rounding of weights, and min_rows_leaf where weights count rows.

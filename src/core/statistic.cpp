@@ -173,4 +173,15 @@ bool take_statistics(const RowStatistics& parent, std::span<const std::uint32_t>
   return true;
 }
 
+void reorder_statistics(RowStatistics& rows, std::size_t begin,
+                        std::span<const std::uint32_t> order, std::vector<std::byte>& scratch) {
+  reorder_items(rows.packed, 1, begin, order, scratch);
+  reorder_items(rows.slots, rows.n_outputs, begin, order, scratch);
+  reorder_items(rows.weights, 1, begin, order, scratch);
+  reorder_items(rows.sums, rows.cell_size, begin, order, scratch);
+  reorder_items(rows.targets, rows.n_outputs, begin, order, scratch);
+  reorder_items(rows.repetitions, 1, begin, order, scratch);
+  reorder_items(rows.row_weights, 1, begin, order, scratch);
+}
+
 }  // namespace committee

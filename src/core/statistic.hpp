@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -67,6 +68,26 @@ bool is_too_coarse(const RowStatistics& rows, std::span<const std::uint32_t> whi
 // that count repetitions need no finer grid. Returns false where they have to be made anew.
 bool take_statistics(const RowStatistics& parent, std::span<const std::uint32_t> parent_rows,
                      RowStatistics& rows);
+
+// Moves items begin + order[0], begin + order[1], ... of an array to begin, begin + 1, ...; an item
+// is `width` numbers, an empty array stays empty.
+template <typename T>
+void reorder_items(std::vector<T>& items, std::size_t width, std::size_t begin,
+                   std::span<const std::uint32_t> order, std::vector<std::byte>& scratch) {
+  if (items.empty()) return;
+  const std::size_t n_bytes = order.size() * width * sizeof(T);
+  if (scratch.size() < n_bytes) scratch.resize(n_bytes);
+  T* const first = items.data() + begin * width;
+  T* out = reinterpret_cast<T*>(scratch.data());
+  for (const std::uint32_t item : order) {
+    for (std::size_t i = 0; i < width; ++i) *out++ = first[item * width + i];
+  }
+  std::memcpy(first, scratch.data(), n_bytes);
+}
+
+// The same for all that is known of single rows.
+void reorder_statistics(RowStatistics& rows, std::size_t begin,
+                        std::span<const std::uint32_t> order, std::vector<std::byte>& scratch);
 
 // Adders know how a row changes a cell; the one template axis below the node besides criteria.
 struct BinaryAdder {

@@ -164,7 +164,7 @@ TreeObject grow(const DatasetObject& self, const std::optional<Matrix<std::int32
                 const std::optional<Matrix<double>>& reals,
                 const std::optional<Vector<double>>& weights,
                 const std::optional<Vector<std::uint32_t>>& counts, const nb::dict& settings,
-                nb::object progress) {
+                nb::object progress, bool use_records) {
   const std::size_t n_rows = self.dataset.n_rows();
   const Target target = make_target(n_rows, classes, n_classes, reals);
   const GrowOptions options = options_of(settings, self.dataset.n_features());
@@ -179,7 +179,10 @@ TreeObject grow(const DatasetObject& self, const std::optional<Matrix<std::int32
   return TreeObject(run_monitored(progress, [&](Monitor& monitor) {
     Entries entries = make_entries(n_rows, weight_span, count_span);
     if (entries.size() == 0) throw std::invalid_argument("no row has a positive weight");
-    return grow_tree(self.dataset, target, std::move(entries), options, monitor);
+    if (!use_records) return grow_tree(self.dataset, target, std::move(entries), options, monitor);
+    if (!fits_records(self.dataset)) throw std::invalid_argument("codes do not fit records");
+    const RecordMatrix records = make_records(self.dataset, options.n_threads);
+    return grow_tree(self.dataset, target, std::move(entries), options, monitor, &records);
   }));
 }
 
@@ -216,7 +219,7 @@ void register_grower(nb::module_& m) {
         nb::arg("n_classes") = std::vector<std::uint32_t>(), nb::arg("reals") = nb::none(),
         nb::arg("weights") = nb::none(), nb::arg("counts") = nb::none(),
         nb::arg("settings") = nb::dict(), nb::arg("progress") = nb::none(),
-        "Grow a decision tree on a binned dataset.");
+        nb::arg("use_records") = false, "Grow a decision tree on a binned dataset.");
 }
 
 }  // namespace committee

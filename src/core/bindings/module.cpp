@@ -4,6 +4,7 @@
 #include "gil.hpp"
 #include "grower.hpp"
 #include "pool.hpp"
+#include "sampling.hpp"
 #include "table.hpp"
 #include "tree.hpp"
 
@@ -14,4 +15,5 @@ NB_MODULE(_core, m) {
   committee::register_tree(m);
   committee::register_pool(m);
   committee::register_grower(m);
+  committee::register_sampling(m);
 }

@@ -1,0 +1,59 @@
+// The best cut of a feature in a block of records: codes are bytes, two classes, Gini.
+//
+// A small node compares all pairs of its rows: no table to clear and to scan, and bytes go through
+// a vector register 32 at a time. A larger node adds up its rows by code. Both look at the same
+// cuts with the same arithmetic (gini_cut_score) as the general search does, so all give the same
+// split.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace committee {
+
+constexpr std::size_t kSmallNodeRows = 64;
+constexpr std::int64_t kSmallNodeWeight = 255;  // sums of a small node fit a byte
+constexpr std::size_t kByteCodes = 256;
+
+struct ByteCut {
+  double score = 0.0;  // as gini_cut_score tells it; meaningless unless `exists`
+  std::uint32_t last_left = 0;
+  double left_weight = 0.0;
+  bool exists = false;
+};
+
+// The two sums of a node and the least weight of a side.
+struct GiniNode {
+  double total_weight = 0.0;
+  double total_ones = 0.0;
+  double min_weight = 1.0;
+};
+
+// Weights of the rows of a small node, each spread over 32 bytes.
+struct SmallNode {
+  static constexpr std::size_t kLanes = 32;
+  std::size_t n_rows = 0;
+  alignas(32) std::array<std::uint8_t, kSmallNodeRows * kLanes> weights;
+  alignas(32) std::array<std::uint8_t, kSmallNodeRows * kLanes> ones;
+
+  // `packed` as in RowStatistics.
+  void fill(std::span<const std::uint64_t> packed);
+};
+
+// `codes` has room for kSmallNodeRows codes, those of the node first.
+ByteCut best_small_gini_cut(const SmallNode& rows, const std::uint8_t* codes, const GiniNode& node);
+
+// Adds the statistics of records to one table for each of up to four features. Tables have
+// kByteCodes cells and follow each other at a distance of kTableCells.
+constexpr std::size_t kTableCells = kByteCodes + 8;  // not a power of two: tables share cache sets
+constexpr std::size_t kMaxTables = 4;
+void add_records(const std::uint8_t* records, std::size_t stride,
+                 std::span<const std::uint64_t> packed, std::span<const std::uint32_t> features,
+                 std::uint64_t* tables);
+
+// The best cut of a table, which is cleared. `n_codes` <= kByteCodes.
+ByteCut best_table_gini_cut(std::uint64_t* table, std::size_t n_codes, const GiniNode& node);
+
+}  // namespace committee
