@@ -89,6 +89,13 @@ class BinnedDataset {
   // The smallest and the largest value with the same code as `row`, whose value is not missing.
   Value low(std::size_t feature, std::size_t row) const;
   Value high(std::size_t feature, std::size_t row) const;
+  // The same for a code of a binned feature.
+  Value low_of_code(std::size_t feature, std::uint32_t code) const {
+    return features_[feature].low[code];
+  }
+  Value high_of_code(std::size_t feature, std::uint32_t code) const {
+    return features_[feature].high[code];
+  }
 
  private:
   Value value(std::size_t feature, std::size_t row) const;

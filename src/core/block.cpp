@@ -200,20 +200,26 @@ std::shared_ptr<Block> make_block(const FitData& data, const Block& parent,
   return block;
 }
 
-void reorder_records(Block& block, std::size_t begin, std::span<const std::uint32_t> order,
-                     std::vector<std::byte>& scratch) {
-  const std::size_t stride = block.record_stride;
-  scratch.resize(std::max(scratch.size(), order.size() * stride));
-  std::uint8_t* const records = block.records.data() + begin * stride;
-  auto* out = reinterpret_cast<std::uint8_t*>(scratch.data());
-  for (const std::uint32_t row : order) {
-    const std::uint8_t* source = records + row * stride;
-    for (std::size_t i = 0; i < stride; i += 16) std::memcpy(out + i, source + i, 16);
-    out += stride;
+void reorder_records(Block& block, const Reordering& moves, std::vector<std::byte>& scratch) {
+  auto* records = reinterpret_cast<std::byte*>(block.records.data());
+  switch (block.record_stride) {
+    case 16:
+      reorder_bytes<16>(records, 16, moves, scratch);
+      break;
+    case 32:
+      reorder_bytes<32>(records, 32, moves, scratch);
+      break;
+    case 48:
+      reorder_bytes<48>(records, 48, moves, scratch);
+      break;
+    case 64:
+      reorder_bytes<64>(records, 64, moves, scratch);
+      break;
+    default:
+      reorder_bytes<0>(records, block.record_stride, moves, scratch);
   }
-  std::memcpy(records, scratch.data(), order.size() * stride);
-  reorder_items(block.entries, 1, begin, order, scratch);
-  reorder_statistics(block.statistics, begin, order, scratch);
+  reorder_items(block.entries, 1, moves, scratch);
+  reorder_statistics(block.statistics, moves, scratch);
 }
 
 }  // namespace committee

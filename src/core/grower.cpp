@@ -139,11 +139,12 @@ class TreeGrower {
 
   struct Worker {  // what one thread needs to split nodes
     std::unique_ptr<Splitter> splitter;
-    PartitionScratch scratch;
     std::size_t n_threads = 1;
+    PartitionScratch scratch;
+    std::vector<OpenNode> children;  // of the node divided last
   };
   Worker make_worker(std::size_t n_threads) const {
-    return {make_splitter(data_, options_), {}, n_threads};
+    return {make_splitter(data_, options_), n_threads, {}, {}};
   }
 
   Piece start_piece(GrownNode root, Bounds bounds) const {
@@ -159,18 +160,20 @@ class TreeGrower {
     Worker worker = make_worker(defer ? options_.n_threads : 1);
     std::vector<OpenNode> stack;
     stack.push_back(std::move(root));
+    std::size_t n_visited = 0;
     while (!stack.empty()) {
       OpenNode node = std::move(stack.back());
       stack.pop_back();
-      monitor_.check();
+      // Looking at the clock takes longer than splitting a tiny node.
+      if (node.n_rows() >= 512 || ++n_visited % 64 == 0) monitor_.check();
       if (defer && defer(node)) continue;
       const Split split = find_split(node, piece, worker);
       if (!split.exists()) {
         finish_leaf(node, piece);
         continue;
       }
-      std::vector<OpenNode> children = divide(node, split, piece, worker);
-      std::move(children.rbegin(), children.rend(), std::back_inserter(stack));
+      divide(node, split, piece, worker);
+      std::move(worker.children.rbegin(), worker.children.rend(), std::back_inserter(stack));
     }
   }
 
@@ -240,7 +243,8 @@ class TreeGrower {
         continue;
       }
       n_leaves += best.split.n_children - 1;
-      for (OpenNode& child : divide(best.node, best.split, piece, worker)) open(std::move(child));
+      divide(best.node, best.split, piece, worker);
+      for (OpenNode& child : worker.children) open(std::move(child));
     }
   }
 
@@ -249,6 +253,9 @@ class TreeGrower {
   // Rows of the node, repetitions included.
   std::int64_t count_rows(const OpenNode& node) const {
     if (data_.entries.repetitions.empty()) return static_cast<std::int64_t>(node.n_rows());
+    if (data_.entries.weights_are_repetitions) {
+      return count_repetitions(node.block->statistics, node.rows());
+    }
     std::int64_t n_rows = 0;
     for (const std::uint32_t row : node.rows()) {
       n_rows += data_.entries.repetitions[node.block->entries[row]];
@@ -292,12 +299,11 @@ class TreeGrower {
     monitor_.advance(node.n_rows());
   }
 
-  // Splits the node: writes its routing and returns its children, still open.
-  std::vector<OpenNode> divide(const OpenNode& node, const Split& split, Piece& piece,
-                               Worker& worker) {
+  // Splits the node: writes its routing and leaves its children, still open, with the worker.
+  void divide(const OpenNode& node, const Split& split, Piece& piece, Worker& worker) {
     const CodeColumn& column = node.block->columns[split.feature];
-    const std::vector<std::size_t> begins =
-        partition_rows(*node.block, node.begin, node.end, split, worker.scratch);
+    partition_rows(*node.block, node.begin, node.end, split, worker.scratch);
+    const std::vector<std::size_t>& begins = worker.scratch.begins;
     GrownNode grown = piece.nodes[node.index];
     grown.n_children = split.n_children;
     grown.first_child = static_cast<std::uint32_t>(piece.nodes.size());
@@ -311,16 +317,15 @@ class TreeGrower {
     }
     piece.nodes[node.index] = grown;
     const Bounds bounds = piece.bounds_of(node.index);
-    std::vector<OpenNode> children;
+    worker.children.clear();
     for (std::uint32_t child = 0; child < split.n_children; ++child) {
       GrownNode& next = piece.nodes.emplace_back();
       next.begin = grown.begin + static_cast<std::uint32_t>(begins[child]);
       next.end = grown.begin + static_cast<std::uint32_t>(begins[child + 1]);
       if (!piece.bounds.empty()) piece.bounds.push_back(child_bounds(bounds, split, child));
-      children.push_back({node.block, node.begin + begins[child], node.begin + begins[child + 1],
+      worker.children.push_back({node.block, node.begin + begins[child], node.begin + begins[child + 1],
                           piece.nodes.size() - 1, node.depth + 1, derive_key(node.key, child)});
     }
-    return children;
   }
 
   Bounds child_bounds(Bounds bounds, const Split& split, std::uint32_t child) const {
@@ -344,6 +349,11 @@ class TreeGrower {
     if (split.first_right == kNoCode) {
       threshold = is_integer ? Value{.integer = std::numeric_limits<std::int64_t>::max()}
                              : Value{.real = std::numeric_limits<double>::infinity()};
+    } else if (!split.has_threshold && node.block->has_records() &&
+               !data_.dataset->feature(split.feature).low.empty()) {
+      threshold = middle(is_integer ? FeatureKind::kInteger : FeatureKind::kReal,
+                         data_.dataset->high_of_code(split.feature, split.last_left),
+                         data_.dataset->low_of_code(split.feature, split.first_right));
     } else if (!split.has_threshold) {
       const auto row_of = [&](std::uint32_t code) {
         const auto rows = node.rows();

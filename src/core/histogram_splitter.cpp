@@ -206,7 +206,13 @@ class HistogramSplitter final : public Splitter {
         }
       }
       for (const std::uint32_t feature : features) {
-        try_column(feature, gather(feature, records), scratch, best);
+        const CodeColumn column = gather(feature, records);
+        const bool is_done = options_.random_thresholds && !counts_rows_ &&
+                             try_dense_threshold(feature, column, scratch, best);
+        if (!is_done) try_column(feature, column, scratch, best);
+      }
+      if (best.exists() && best.has_threshold && best.first_right == kUnknownCode) {
+        settle_drawn_threshold(best);
       }
       return best;
     }
@@ -259,6 +265,57 @@ class HistogramSplitter final : public Splitter {
       return column;
     }
 
+    // A random threshold needs no statistics by code: the range of the codes, a draw, one sum.
+    // False where the general search has to do it.
+    bool try_dense_threshold(std::uint32_t feature, const CodeColumn& column, Memory& scratch,
+                             Split& best) const {
+      const BinnedFeature& binned = data_.dataset->feature(feature);
+      if (binned.kind == FeatureKind::kCategory || binned.low.empty()) return false;
+      const std::span codes(static_cast<const std::uint8_t*>(column.codes), node_.rows.size());
+      const CodeRange range = range_of(codes);
+      if (column.has_missing && range.largest == column.missing_code()) return false;
+      if (range.smallest == range.largest) return true;
+      const auto cut =
+          draw_dense_cut(*data_.dataset, feature, range.smallest, range.largest, node_.key);
+      if (!cut) return false;
+      scratch.left.assign(adder_.cell_size(), 0);
+      scratch.right.assign(adder_.cell_size(), 0);
+      if constexpr (std::is_same_v<Adder, BinaryAdder>) {
+        scratch.left[0] = sum_left(codes, statistics_.packed.data() + first_row_,
+                                   static_cast<std::uint8_t>(cut->last_left));
+      } else {
+        for (std::size_t i = 0; i < codes.size(); ++i) {
+          const std::uint64_t mask = codes[i] <= cut->last_left ? ~std::uint64_t{0} : 0;
+          adder_.add_masked(scratch.left.data(), first_row_ + i, mask);
+        }
+      }
+      const double score_before = best.score;
+      try_threshold(feature, scratch.left.data(), 0, cut->last_left, kUnknownCode, -1, scratch,
+                    best);
+      if (best.score > score_before) {
+        best.has_threshold = true;
+        best.threshold = cut->threshold;
+      }
+      return true;
+    }
+
+    void settle_drawn_threshold(Split& best) const {
+      const std::size_t stride = node_.block->record_stride;
+      const std::uint8_t* codes = node_.block->records.data() + first_row_ * stride + best.feature;
+      std::uint32_t last_left = 0;
+      std::uint32_t first_right = kByteCodes;
+      for (std::size_t i = 0; i < node_.rows.size(); ++i) {
+        const std::uint32_t code = codes[i * stride];
+        const bool is_left = code <= best.last_left;
+        last_left = is_left && code > last_left ? code : last_left;
+        first_right = !is_left && code < first_right ? code : first_right;
+      }
+      best.last_left = last_left;
+      best.first_right = first_right;
+      best.threshold =
+          settle_threshold(*data_.dataset, best.feature, best.threshold, last_left, first_right);
+    }
+
     // Thresholds by the kernels for bytes, everything else by the general search.
     void try_record_cuts(std::span<const std::uint32_t> features, Memory& scratch,
                          RecordScratch& records, Split& best) const {
@@ -266,7 +323,7 @@ class HistogramSplitter final : public Splitter {
       const std::size_t n_rows = node_.rows.size();
       const bool is_small = n_rows <= kSmallNodeRows && total_weight_ <= kSmallNodeWeight;
       const auto packed = std::span(statistics_.packed).subspan(first_row_, n_rows);
-      if (is_small) records.small.fill(packed);
+      if (is_small) fill_small_node(records.small, packed);
       const auto is_threshold = [&](std::uint32_t feature) {
         return data_.dataset->feature(feature).kind != FeatureKind::kCategory;
       };
@@ -308,7 +365,9 @@ class HistogramSplitter final : public Splitter {
               codes + node_.rows.size()) {
         return try_column(feature, column, scratch, best);
       }
-      keep_byte_cut(feature, best_small_gini_cut(records.small, codes, limits), best);
+      ByteCut cut = best_small_gini_cut(records.small, codes, limits);
+      cut.first_right = kUnknownCode;
+      keep_byte_cut(feature, cut, best);
     }
 
     void try_table_cut(std::uint32_t feature, const GiniNode& limits, std::uint64_t* table,
@@ -331,7 +390,7 @@ class HistogramSplitter final : public Splitter {
         best.feature = feature;
         best.kind = threshold_kind(feature);
         best.last_left = cut.last_left;
-        best.first_right = kUnknownCode;
+        best.first_right = cut.first_right;
         best.default_child =
             cut.left_weight > static_cast<double>(total_weight_) - cut.left_weight ? 0 : 1;
       }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "impurity.hpp"
+
 namespace committee {
 namespace {
 
@@ -28,17 +30,6 @@ void fill_weights(Tree& tree, const FitData& data, std::span<const std::uint32_t
     tree.weight[node] = weight;
     tree.n_rows[node] = n_rows;
   }
-}
-
-double class_impurity(Criterion criterion, std::span<const double> shares) {
-  double sum = 0.0;
-  double largest = 0.0;
-  for (const double share : shares) {
-    sum += criterion == Criterion::kEntropy ? x_log2_x(share) : share * share;
-    largest = std::max(largest, share);
-  }
-  if (criterion == Criterion::kError) return 1.0 - largest;
-  return std::max(0.0, criterion == Criterion::kEntropy ? -sum : 1.0 - sum);
 }
 
 void fill_classes(Tree& tree, const FitData& data, Criterion criterion,
@@ -108,23 +99,6 @@ OrderedTarget order_target(const FitData& data, double total_weight,
   return ordered;
 }
 
-// Weighted mean and sum of squared deviations. The mean is `mean + rest`, so that targets such as
-// 1e12 +- 1 keep their spread: `rest` is what rounding took off the mean.
-struct Moments {
-  double weight = 0.0;
-  double mean = 0.0;
-  double rest = 0.0;
-  double squares = 0.0;
-};
-
-void shift_mean(Moments& moments, double change) {
-  const double rest = moments.rest + change;
-  const double mean = moments.mean + rest;
-  const double moved = mean - moments.mean;  // two-sum: mean + rest stays what it was
-  moments.rest = (moments.mean - (mean - moved)) + (rest - moved);
-  moments.mean = mean;
-}
-
 Moments moments_of(const OrderedTarget& target, NodeRange range) {
   Moments moments;
   for (std::size_t i = range.begin; i < range.end; ++i) moments.weight += target.weights[i];
@@ -141,15 +115,6 @@ Moments moments_of(const OrderedTarget& target, NodeRange range) {
     moments.squares += target.weights[i] * (deviation * deviation);
   }
   return moments;
-}
-
-// Chan, Golub and LeVeque 1979.
-void merge(Moments& into, const Moments& other) {
-  const double weight = into.weight + other.weight;
-  const double difference = (other.mean - into.mean) + (other.rest - into.rest);
-  into.squares += other.squares + difference * difference * (into.weight * (other.weight / weight));
-  shift_mean(into, difference * (other.weight / weight));
-  into.weight = weight;
 }
 
 // Half the Poisson deviance of the rows around their mean, per unit of weight.

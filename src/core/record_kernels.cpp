@@ -1,28 +1,22 @@
 #include "record_kernels.hpp"
 
-#include <algorithm>
+#include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "score_kernels.hpp"
 #include "simd.hpp"
 
 namespace committee {
 
-void SmallNode::fill(std::span<const std::uint64_t> packed) {
-  n_rows = packed.size();
-  for (std::size_t row = 0; row < n_rows; ++row) {
-    std::memset(weights.data() + row * kLanes, static_cast<int>(packed[row] & 0xFF), kLanes);
-    std::memset(ones.data() + row * kLanes, static_cast<int>((packed[row] >> 32) & 0xFF), kLanes);
-  }
-}
-
 namespace {
 
-constexpr double kRefused = -std::numeric_limits<double>::infinity();
-
-#if defined(__GNUC__) || defined(__clang__)
 using Bytes = std::uint8_t __attribute__((vector_size(SmallNode::kLanes)));
+
+// Spreads a weight over the lanes of a vector.
+COMMITTEE_INLINE void spread(std::uint64_t value, std::uint8_t* out) {
+  const Bytes lanes = Bytes{} + static_cast<std::uint8_t>(value & 0xFF);
+  std::memcpy(out, &lanes, sizeof(lanes));
+}
 
 // left_weights[i], left_ones[i]: sums of the rows whose code is not larger than that of row i.
 COMMITTEE_INLINE void compare_pairs(const SmallNode& rows, const std::uint8_t* codes,
@@ -46,92 +40,176 @@ COMMITTEE_INLINE void compare_pairs(const SmallNode& rows, const std::uint8_t* c
     std::memcpy(left_ones + first, &ones, sizeof(ones));
   }
 }
-#else
-inline void compare_pairs(const SmallNode& rows, const std::uint8_t* codes,
-                          std::uint8_t* left_weights, std::uint8_t* left_ones) {
-  std::fill_n(left_weights, kSmallNodeRows, std::uint8_t{0});
-  std::fill_n(left_ones, kSmallNodeRows, std::uint8_t{0});
-  for (std::size_t row = 0; row < rows.n_rows; ++row) {
-    for (std::size_t i = 0; i < rows.n_rows; ++i) {
-      if (codes[row] > codes[i]) continue;
-      left_weights[i] += rows.weights[row * SmallNode::kLanes];
-      left_ones[i] += rows.ones[row * SmallNode::kLanes];
-    }
-  }
-}
-#endif
 
-COMMITTEE_INLINE double limited_score(double weight, double ones, const GiniNode& node) {
-  const double score = gini_cut_score(weight, ones, node.total_weight, node.total_ones);
-  const bool is_allowed =
-      (weight >= node.min_weight) & (node.total_weight - weight >= node.min_weight);
-  return is_allowed ? score : kRefused;
+// Eight lanes at a time. Passed by reference: how vectors are passed depends on the processor.
+constexpr std::size_t kFloats = 8;
+using Floats = float __attribute__((vector_size(sizeof(float) * kFloats)));
+using Ints = std::int32_t __attribute__((vector_size(sizeof(std::int32_t) * kFloats)));
+using Words = std::uint64_t __attribute__((vector_size(sizeof(Ints))));
+using SmallBytes = std::uint8_t __attribute__((vector_size(kFloats)));
+
+template <typename Vector, typename T>
+COMMITTEE_INLINE void load(const T* from, Vector& vector) {
+  std::memcpy(&vector, from, sizeof(Vector));
 }
 
-COMMITTEE_INLINE double largest_of(const double* scores, std::size_t n) {
-  double lanes[8];
-  std::fill_n(lanes, 8, kRefused);
-  for (std::size_t i = 0; i < n; i += 8) {
-    for (std::size_t lane = 0; lane < 8; ++lane) {
-      lanes[lane] = scores[i + lane] > lanes[lane] ? scores[i + lane] : lanes[lane];
-    }
-  }
-  double largest = lanes[0];
-  for (const double lane : lanes) largest = lane > largest ? lane : largest;
-  return largest;
+COMMITTEE_INLINE bool has_any(const Ints& mask) {
+  const auto words = reinterpret_cast<Words>(mask);
+  return (words[0] | words[1] | words[2] | words[3]) != 0;
 }
+
+// The scores of eight cuts in single precision, -1 for cuts that break the limits. All terms are
+// positive, so nothing cancels: the relative error is below kScreenSlack.
+constexpr float kScreenSlack = 2e-6F;
+class Screen {
+ public:
+  explicit COMMITTEE_INLINE Screen(const GiniNode& node)
+      : total_weight_(Ints{} + static_cast<std::int32_t>(node.total_weight)),
+        total_ones_(Ints{} + static_cast<std::int32_t>(node.total_ones)),
+        min_weight_(Ints{} + static_cast<std::int32_t>(std::ceil(node.min_weight))),
+        largest_(Floats{} - 1.0F) {}
+
+  COMMITTEE_INLINE void look(const Ints& weight, const Ints& ones, float* out) {
+    const Ints other_weight = total_weight_ - weight;
+    const Floats n = __builtin_convertvector(weight, Floats);
+    const Floats m = __builtin_convertvector(other_weight, Floats);
+    const Floats a = __builtin_convertvector(ones, Floats);
+    const Floats b = __builtin_convertvector(total_ones_ - ones, Floats);
+    const Floats score = (a * a * m + b * b * n) / (n * m);
+    const Ints is_allowed = (weight >= min_weight_) & (other_weight >= min_weight_);
+    const Floats limited = is_allowed ? score : Floats{} - 1.0F;
+    largest_ = limited > largest_ ? limited : largest_;
+    std::memcpy(out, &limited, sizeof(limited));
+  }
+
+  // Calls visit(i) for the cuts that come close to the best, ascending; false if there is no cut.
+  template <typename Visit>
+  COMMITTEE_INLINE bool for_each_promising(const float* scores, std::size_t n,
+                                           Visit&& visit) const {
+    float largest = largest_[0];
+    for (std::size_t lane = 1; lane < kFloats; ++lane) {
+      largest = largest_[lane] > largest ? largest_[lane] : largest;
+    }
+    if (largest < 0.0F) return false;
+    const float bar = largest - largest * kScreenSlack;
+    for (std::size_t i = 0; i < n; i += kFloats) {
+      Floats lanes;
+      load(scores + i, lanes);
+      if (!has_any(lanes >= bar)) continue;
+      for (std::size_t lane = 0; lane < kFloats; ++lane) {
+        if (scores[i + lane] >= bar) visit(i + lane);
+      }
+    }
+    return true;
+  }
+
+ private:
+  Ints total_weight_;
+  Ints total_ones_;
+  Ints min_weight_;
+  Floats largest_;
+};
 
 COMMITTEE_INLINE ByteCut best_small_gini_cut_code(const SmallNode& rows, const std::uint8_t* codes,
                                                   const GiniNode& node) {
   alignas(32) std::array<std::uint8_t, kSmallNodeRows> weights;
   alignas(32) std::array<std::uint8_t, kSmallNodeRows> ones;
-  alignas(32) std::array<double, kSmallNodeRows> scores;
+  alignas(32) std::array<float, kSmallNodeRows> rough;
   compare_pairs(rows, codes, weights.data(), ones.data());
-  const std::size_t padded = (rows.n_rows + 7) / 8 * 8;
+  const std::size_t padded = (rows.n_rows + kFloats - 1) / kFloats * kFloats;
   for (std::size_t i = rows.n_rows; i < padded; ++i) weights[i] = 0;  // refused
-  const GiniNode limits = node;
-  for (std::size_t i = 0; i < padded; ++i) {
-    scores[i] = limited_score(static_cast<double>(weights[i]), static_cast<double>(ones[i]), limits);
+  Screen screen(node);
+  for (std::size_t i = 0; i < padded; i += kFloats) {
+    SmallBytes weight;
+    SmallBytes one;
+    load(weights.data() + i, weight);
+    load(ones.data() + i, one);
+    screen.look(__builtin_convertvector(weight, Ints), __builtin_convertvector(one, Ints),
+                rough.data() + i);
   }
   ByteCut best;
-  best.score = largest_of(scores.data(), padded);
-  best.exists = best.score > kRefused;
-  if (!best.exists) return best;
-  best.last_left = kByteCodes;
-  for (std::size_t i = 0; i < rows.n_rows; ++i) {
-    if (scores[i] == best.score && codes[i] < best.last_left) {
-      best.last_left = codes[i];
-      best.left_weight = static_cast<double>(weights[i]);
-    }
-  }
+  best.score = -1.0;
+  best.exists = screen.for_each_promising(rough.data(), padded, [&](std::size_t i) {
+    const auto weight = static_cast<double>(weights[i]);
+    const double score =
+        gini_cut_score(weight, static_cast<double>(ones[i]), node.total_weight, node.total_ones);
+    const bool is_better = score > best.score || (score == best.score && codes[i] < best.last_left);
+    if (!is_better) return;
+    best.score = score;
+    best.last_left = codes[i];
+    best.left_weight = weight;
+  });
   return best;
 }
 
 COMMITTEE_INLINE ByteCut best_table_gini_cut_code(std::uint64_t* table, std::size_t n_codes,
                                                   const GiniNode& node) {
-  alignas(32) std::array<double, kByteCodes> scores;
+  alignas(32) std::array<float, kByteCodes> rough;
   alignas(32) std::array<std::uint64_t, kByteCodes> lefts;
-  const std::size_t padded = (n_codes + 7) / 8 * 8;
+  const std::size_t padded = (n_codes + kFloats - 1) / kFloats * kFloats;
   std::uint64_t left = 0;
-  for (std::size_t code = 0; code < padded; ++code) {
-    left += table[code];
-    lefts[code] = left;
+  for (std::size_t code = 0; code < padded; code += 4) {
+    const std::uint64_t two = table[code] + table[code + 1];
+    const std::uint64_t three = two + table[code + 2];
+    lefts[code] = left + table[code];
+    lefts[code + 1] = left + two;
+    lefts[code + 2] = left + three;
+    left += three + table[code + 3];
+    lefts[code + 3] = left;
   }
   std::memset(table, 0, padded * sizeof(std::uint64_t));
-  const GiniNode limits = node;
-  for (std::size_t code = 0; code < padded; ++code) {
-    const auto weight = static_cast<std::int32_t>(lefts[code] & 0xFFFFFFFFULL);
-    const auto ones = static_cast<std::int32_t>(lefts[code] >> 32);
-    scores[code] = limited_score(static_cast<double>(weight), static_cast<double>(ones), limits);
+  Screen screen(node);
+  for (std::size_t i = 0; i < padded; i += kFloats) {
+    Ints low;  // weight, ones, weight, ones, ...
+    Ints high;
+    load(lefts.data() + i, low);
+    load(lefts.data() + i + 4, high);
+    screen.look(__builtin_shuffle(low, high, Ints{0, 2, 4, 6, 8, 10, 12, 14}),
+                __builtin_shuffle(low, high, Ints{1, 3, 5, 7, 9, 11, 13, 15}), rough.data() + i);
   }
   ByteCut best;
-  best.score = largest_of(scores.data(), padded);
-  best.exists = best.score > kRefused;
-  if (!best.exists) return best;
-  // An empty code repeats the score of the code before it, so the first one is present.
-  while (scores[best.last_left] != best.score) ++best.last_left;
-  best.left_weight = static_cast<double>(lefts[best.last_left] & 0xFFFFFFFFULL);
+  best.score = -1.0;
+  // An empty code repeats the score of the code before it, so the first of equals is present.
+  best.exists = screen.for_each_promising(rough.data(), padded, [&](std::size_t code) {
+    const auto weight = static_cast<double>(lefts[code] & 0xFFFFFFFFULL);
+    const double score = gini_cut_score(weight, static_cast<double>(lefts[code] >> 32),
+                                        node.total_weight, node.total_ones);
+    if (!(score > best.score)) return;
+    best.score = score;
+    best.last_left = static_cast<std::uint32_t>(code);
+    best.left_weight = weight;
+  });
+  best.first_right = best.last_left + 1;
+  while (best.exists && lefts[best.first_right] == lefts[best.last_left]) ++best.first_right;
   return best;
+}
+
+COMMITTEE_INLINE void fill_small_node_code(SmallNode& node,
+                                           std::span<const std::uint64_t> packed) {
+  node.n_rows = packed.size();
+  for (std::size_t row = 0; row < packed.size(); ++row) {
+    spread(packed[row], node.weights.data() + row * SmallNode::kLanes);
+    spread(packed[row] >> 32, node.ones.data() + row * SmallNode::kLanes);
+  }
+}
+
+COMMITTEE_INLINE CodeRange range_of_code(std::span<const std::uint8_t> codes) {
+  std::uint8_t smallest = codes[0];
+  std::uint8_t largest = codes[0];
+  for (const std::uint8_t code : codes) {
+    smallest = code < smallest ? code : smallest;
+    largest = code > largest ? code : largest;
+  }
+  return {smallest, largest};
+}
+
+COMMITTEE_INLINE std::uint64_t sum_left_code(std::span<const std::uint8_t> codes,
+                                             const std::uint64_t* packed, std::uint8_t last_left) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    sum += packed[i] & (0 - static_cast<std::uint64_t>(codes[i] <= last_left));  // no branch
+  }
+  return sum;
 }
 
 template <std::size_t kFeatures>
@@ -149,6 +227,9 @@ void add_to_tables(const std::uint8_t* records, std::size_t stride,
 
 }  // namespace
 
+COMMITTEE_TWICE(void, fill_small_node, (SmallNode & node, std::span<const std::uint64_t> packed),
+                (node, packed))
+
 COMMITTEE_TWICE(ByteCut, best_small_gini_cut,
                 (const SmallNode& rows, const std::uint8_t* codes, const GiniNode& node),
                 (rows, codes, node))
@@ -156,6 +237,13 @@ COMMITTEE_TWICE(ByteCut, best_small_gini_cut,
 COMMITTEE_TWICE(ByteCut, best_table_gini_cut,
                 (std::uint64_t * table, std::size_t n_codes, const GiniNode& node),
                 (table, n_codes, node))
+
+COMMITTEE_TWICE(CodeRange, range_of, (std::span<const std::uint8_t> codes), (codes))
+
+COMMITTEE_TWICE(std::uint64_t, sum_left,
+                (std::span<const std::uint8_t> codes, const std::uint64_t* packed,
+                 std::uint8_t last_left),
+                (codes, packed, last_left))
 
 void add_records(const std::uint8_t* records, std::size_t stride,
                  std::span<const std::uint64_t> packed, std::span<const std::uint32_t> features,

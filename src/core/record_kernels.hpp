@@ -2,7 +2,8 @@
 //
 // A small node compares all pairs of its rows: no table to clear and to scan, and bytes go through
 // a vector register 32 at a time. A larger node adds up its rows by code. Both look at the same
-// cuts with the same arithmetic (gini_cut_score) as the general search does, so all give the same
+// cuts as the general search does. They are screened in single precision, and those that come
+// close to the best are compared with the same arithmetic (gini_cut_score), so all give the same
 // split.
 #pragma once
 
@@ -20,6 +21,7 @@ constexpr std::size_t kByteCodes = 256;
 struct ByteCut {
   double score = 0.0;  // as gini_cut_score tells it; meaningless unless `exists`
   std::uint32_t last_left = 0;
+  std::uint32_t first_right = 0;  // the next code that occurs; not set for small nodes
   double left_weight = 0.0;
   bool exists = false;
 };
@@ -37,10 +39,10 @@ struct SmallNode {
   std::size_t n_rows = 0;
   alignas(32) std::array<std::uint8_t, kSmallNodeRows * kLanes> weights;
   alignas(32) std::array<std::uint8_t, kSmallNodeRows * kLanes> ones;
-
-  // `packed` as in RowStatistics.
-  void fill(std::span<const std::uint64_t> packed);
 };
+
+// `packed` as in RowStatistics.
+void fill_small_node(SmallNode& node, std::span<const std::uint64_t> packed);
 
 // `codes` has room for kSmallNodeRows codes, those of the node first.
 ByteCut best_small_gini_cut(const SmallNode& rows, const std::uint8_t* codes, const GiniNode& node);
@@ -55,5 +57,16 @@ void add_records(const std::uint8_t* records, std::size_t stride,
 
 // The best cut of a table, which is cleared. `n_codes` <= kByteCodes.
 ByteCut best_table_gini_cut(std::uint64_t* table, std::size_t n_codes, const GiniNode& node);
+
+// The smallest and the largest of some codes, at least one.
+struct CodeRange {
+  std::uint8_t smallest = 0;
+  std::uint8_t largest = 0;
+};
+CodeRange range_of(std::span<const std::uint8_t> codes);
+
+// The sum of the statistics of the rows whose code is at most `last_left`.
+std::uint64_t sum_left(std::span<const std::uint8_t> codes, const std::uint64_t* packed,
+                       std::uint8_t last_left);
 
 }  // namespace committee

@@ -1,17 +1,15 @@
 // Sends rows down a tree. A walk is a chain of cache misses, so each thread walks several rows at
 // a time: while one row waits for its node, the others go on.
 //
-// How a row's real values are reached is a small type with a method `real(row, feature)`:
-//   MatrixCells   a float matrix of any strides, read in place
-//   BlockCells    a block of rows, copied to doubles side by side
-//   TableCells    any table, read in place
-// All of them give the same double, and NaN for a missing value.
+// How a row's real values are reached depends on the table (see step.hpp): TableCells, BlockCells,
+// or MatrixCells for a float matrix of any strides, read in place. All give the same double.
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
 #include <optional>
 
+#include "step.hpp"
 #include "thread_pool.hpp"
 #include "tree.hpp"
 
@@ -41,57 +39,6 @@ struct MatrixCells {
     return static_cast<double>(value);
   }
 };
-
-struct TableCells {
-  static constexpr bool kOnlyReal = false;
-  const TableView& table;
-
-  double real(std::size_t row, std::uint32_t feature) const {
-    return read_real(table.columns[feature], row);
-  }
-};
-
-struct BlockCells {
-  static constexpr bool kOnlyReal = false;
-  const TableView& table;
-  const double* values;  // of row first_row, feature 0
-  std::size_t first_row;
-
-  double real(std::size_t row, std::uint32_t feature) const {
-    return values[(row - first_row) * table.n_features() + feature];
-  }
-};
-
-// The number of the child to go to, without a branch for the compiler to guess.
-inline std::uint32_t real_child(const Node& node, double value) {
-  const bool is_missing = value != value;
-  const bool goes_left = (value <= node.threshold.real) | (is_missing & node.missing_goes_left());
-  return goes_left ? 0U : 1U;
-}
-
-inline std::uint32_t integer_child(const Node& node, Integer value) {
-  const bool goes_left =
-      value.is_missing ? node.missing_goes_left() : value.value <= node.threshold.integer;
-  return goes_left ? 0U : 1U;
-}
-
-template <typename Cells>
-inline std::uint32_t next_node(const Tree& tree, const Node& node, const Cells& cells,
-                               std::size_t row) {
-  const std::uint32_t feature = node.feature();
-  if constexpr (!Cells::kOnlyReal) {
-    const SplitKind kind = node.kind();
-    if (kind == SplitKind::kInteger) {
-      return node.first_child +
-             integer_child(node, read_integer(cells.table.columns[feature], row));
-    }
-    if (kind != SplitKind::kReal) {
-      return node.first_child +
-             tree.child_of_level(node, read_level(cells.table.columns[feature], row));
-    }
-  }
-  return node.first_child + real_child(node, cells.real(row, feature));
-}
 
 // Walks rows begin .. end - 1; leaves[0] is for row `begin`.
 template <typename Cells>
@@ -130,28 +77,13 @@ constexpr std::size_t kMaxCopiedFeatures = 256;
 constexpr std::size_t kMinCopiedRows = 64;
 constexpr std::size_t kBlockRows = 256;
 
-// Copies the real values of a column, every `step` doubles.
-void copy_column(const ColumnView& column, Range rows, double* out, std::size_t step) {
-  const auto copy = [&](auto read) {
-    for (std::size_t row = rows.begin; row < rows.end; ++row, out += step) *out = read(row);
-  };
-  // The common types get a loop of their own.
-  if (column.missing == nullptr && column.type == ValueType::kFloat64) {
-    copy([&](std::size_t row) { return column.at<double>(row); });
-  } else if (column.missing == nullptr && column.type == ValueType::kFloat32) {
-    copy([&](std::size_t row) { return static_cast<double>(column.at<float>(row)); });
-  } else {
-    copy([&](std::size_t row) { return read_real(column, row); });
-  }
-}
-
 void walk_blocks(const Tree& tree, const TableView& table, Range rows, std::uint32_t* leaves) {
   std::vector<double> values(kBlockRows * table.n_features());
   for (std::size_t begin = rows.begin; begin < rows.end; begin += kBlockRows) {
     const Range block{begin, std::min(begin + kBlockRows, rows.end)};
     for (std::size_t i = 0; i < table.n_features(); ++i) {
       if (table.kinds[i] != FeatureKind::kReal) continue;
-      copy_column(table.columns[i], block, values.data() + i, table.n_features());
+      copy_column(table.columns[i], block.begin, block.end, values.data() + i, table.n_features());
     }
     walk(tree, BlockCells{table, values.data(), begin}, block, leaves + (begin - rows.begin));
   }

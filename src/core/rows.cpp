@@ -7,10 +7,10 @@
 namespace committee {
 namespace {
 
+// Keeps the order on both sides; returns the number of rows on the left.
 template <typename GoesLeft>
-std::vector<std::size_t> partition_in_two(std::span<std::uint32_t> rows,
-                                          std::vector<std::uint32_t>& scratch,
-                                          GoesLeft&& goes_left) {
+std::size_t partition_in_two(std::span<std::uint32_t> rows, std::vector<std::uint32_t>& scratch,
+                             GoesLeft&& goes_left) {
   if (scratch.size() < rows.size()) scratch.resize(rows.size());
   std::uint32_t* const right = scratch.data();
   std::size_t n_left = 0;
@@ -25,60 +25,60 @@ std::vector<std::size_t> partition_in_two(std::span<std::uint32_t> rows,
     n_right += is_left ? 0 : 1;
   }
   std::copy_n(right, n_right, rows.begin() + static_cast<std::ptrdiff_t>(n_left));
-  return {0, n_left, rows.size()};
+  return n_left;
 }
 
 template <typename ChildOf>
-std::vector<std::size_t> partition_in_many(std::span<std::uint32_t> rows, std::size_t n_children,
-                                           std::vector<std::uint32_t>& scratch,
-                                           ChildOf&& child_of) {
-  std::vector<std::size_t> begins(n_children + 1, 0);
+void partition_in_many(std::span<std::uint32_t> rows, PartitionScratch& scratch,
+                       ChildOf&& child_of) {
+  std::vector<std::size_t>& begins = scratch.begins;
   for (const std::uint32_t row : rows) ++begins[child_of(row) + 1];
-  for (std::size_t child = 0; child < n_children; ++child) begins[child + 1] += begins[child];
-  scratch.assign(rows.begin(), rows.end());
+  for (std::size_t child = 0; child + 1 < begins.size(); ++child) begins[child + 1] += begins[child];
+  scratch.rows.assign(rows.begin(), rows.end());
   std::vector<std::size_t> next = begins;
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[next[child_of(scratch[i])]++] = scratch[i];
-  return begins;
+  for (const std::uint32_t row : scratch.rows) rows[next[child_of(row)]++] = row;
 }
 
 // `code_at` gives the code of a row.
 template <typename CodeAt>
-std::vector<std::size_t> partition(const CodeColumn& column, const Split& split,
-                                   std::span<std::uint32_t> rows,
-                                   std::vector<std::uint32_t>& scratch, CodeAt&& code_at) {
+void partition(const CodeColumn& column, const Split& split, std::span<std::uint32_t> rows,
+               PartitionScratch& scratch, CodeAt&& code_at) {
+  scratch.begins.assign(split.n_children + 1, 0);
   if (split.kind == SplitKind::kFanOut) {
-    return partition_in_many(rows, split.n_children, scratch, [&](std::uint32_t row) {
+    return partition_in_many(rows, scratch, [&](std::uint32_t row) {
       return split.child_of_code[code_at(row)];
     });
   }
+  std::size_t n_left = 0;
+  const std::uint32_t last_left = split.last_left;
   if (split.kind == SplitKind::kSubset) {
-    return partition_in_two(rows, scratch, [&](std::uint32_t row) {
+    n_left = partition_in_two(rows, scratch.rows, [&](std::uint32_t row) {
       return split.child_of_code[code_at(row)] == 0;
     });
+  } else if (!column.has_missing) {
+    n_left = partition_in_two(rows, scratch.rows,
+                              [=](std::uint32_t row) { return code_at(row) <= last_left; });
+  } else {
+    const std::uint32_t missing = column.missing_code();
+    const bool missing_goes_left = split.default_child == 0;
+    n_left = partition_in_two(rows, scratch.rows, [=](std::uint32_t row) {
+      const std::uint32_t code = code_at(row);
+      return code == missing ? missing_goes_left : code <= last_left;
+    });
   }
-  const std::uint32_t last_left = split.last_left;
-  if (!column.has_missing) {
-    return partition_in_two(rows, scratch,
-                            [=](std::uint32_t row) { return code_at(row) <= last_left; });
-  }
-  const std::uint32_t missing = column.missing_code();
-  const bool missing_goes_left = split.default_child == 0;
-  return partition_in_two(rows, scratch, [=](std::uint32_t row) {
-    const std::uint32_t code = code_at(row);
-    return code == missing ? missing_goes_left : code <= last_left;
-  });
+  scratch.begins = {0, n_left, rows.size()};
 }
 
 }  // namespace
 
-std::vector<std::size_t> partition_rows(Block& block, std::size_t begin, std::size_t end,
-                                        const Split& split, PartitionScratch& scratch) {
+void partition_rows(Block& block, std::size_t begin, std::size_t end, const Split& split,
+                    PartitionScratch& scratch) {
   const CodeColumn& column = block.columns[split.feature];
   if (!block.has_records()) {
     const auto rows = std::span(block.rows).subspan(begin, end - begin);
     return visit_codes(column, [&](const auto* codes) {
-      return partition(column, split, rows, scratch.rows,
-                       [=](std::uint32_t row) { return std::uint32_t{codes[row]}; });
+      partition(column, split, rows, scratch,
+                [=](std::uint32_t row) { return std::uint32_t{codes[row]}; });
     });
   }
   if (scratch.order.size() < end - begin) scratch.order.resize(end - begin);
@@ -86,11 +86,9 @@ std::vector<std::size_t> partition_rows(Block& block, std::size_t begin, std::si
   std::iota(order.begin(), order.end(), 0U);
   const std::size_t stride = block.record_stride;
   const std::uint8_t* codes = block.records.data() + begin * stride + split.feature;
-  const auto begins = partition(column, split, order, scratch.rows, [=](std::uint32_t row) {
-    return std::uint32_t{codes[row * stride]};
-  });
-  reorder_records(block, begin, order, scratch.bytes);
-  return begins;
+  partition(column, split, order, scratch,
+            [=](std::uint32_t row) { return std::uint32_t{codes[row * stride]}; });
+  reorder_records(block, {begin, order, scratch.begins[1]}, scratch.bytes);
 }
 
 }  // namespace committee

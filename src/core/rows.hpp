@@ -17,14 +17,15 @@
 namespace committee {
 
 struct PartitionScratch {
+  std::vector<std::size_t> begins;
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> rows;
   std::vector<std::byte> bytes;
 };
 
-// Divides rows begin ... end - 1 of the block. Returns where each child's rows begin, counted from
-// `begin`, and their end: n_children + 1 numbers.
-std::vector<std::size_t> partition_rows(Block& block, std::size_t begin, std::size_t end,
-                                        const Split& split, PartitionScratch& scratch);
+// Divides rows begin ... end - 1 of the block. Puts into scratch.begins where each child's rows
+// begin, counted from `begin`, and their end: n_children + 1 numbers.
+void partition_rows(Block& block, std::size_t begin, std::size_t end, const Split& split,
+                    PartitionScratch& scratch);
 
 }  // namespace committee

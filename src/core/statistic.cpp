@@ -173,15 +173,30 @@ bool take_statistics(const RowStatistics& parent, std::span<const std::uint32_t>
   return true;
 }
 
-void reorder_statistics(RowStatistics& rows, std::size_t begin,
-                        std::span<const std::uint32_t> order, std::vector<std::byte>& scratch) {
-  reorder_items(rows.packed, 1, begin, order, scratch);
-  reorder_items(rows.slots, rows.n_outputs, begin, order, scratch);
-  reorder_items(rows.weights, 1, begin, order, scratch);
-  reorder_items(rows.sums, rows.cell_size, begin, order, scratch);
-  reorder_items(rows.targets, rows.n_outputs, begin, order, scratch);
-  reorder_items(rows.repetitions, 1, begin, order, scratch);
-  reorder_items(rows.row_weights, 1, begin, order, scratch);
+void reorder_statistics(RowStatistics& rows, const Reordering& moves,
+                        std::vector<std::byte>& scratch) {
+  reorder_items(rows.packed, 1, moves, scratch);
+  reorder_items(rows.slots, rows.n_outputs, moves, scratch);
+  reorder_items(rows.weights, 1, moves, scratch);
+  reorder_items(rows.sums, rows.cell_size, moves, scratch);
+  reorder_items(rows.targets, rows.n_outputs, moves, scratch);
+  reorder_items(rows.repetitions, 1, moves, scratch);
+  reorder_items(rows.row_weights, 1, moves, scratch);
+}
+
+std::int64_t count_repetitions(const RowStatistics& rows, std::span<const std::uint32_t> which) {
+  std::int64_t total = 0;
+  if (rows.layout == StatisticLayout::kBinaryCounts) {
+    std::uint64_t sum = 0;
+    for (const std::uint32_t row : which) sum += rows.packed[row];
+    return static_cast<std::int64_t>(sum & 0xFFFFFFFFULL);
+  }
+  if (rows.layout == StatisticLayout::kClassCounts) {
+    for (const std::uint32_t row : which) total += rows.weights[row];
+  } else {
+    for (const std::uint32_t row : which) total += rows.sums[row * rows.cell_size];
+  }
+  return total;
 }
 
 }  // namespace committee

@@ -8,6 +8,7 @@
 // grid of a power of two chosen for the rows at hand, so deep nodes keep full resolution.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -69,25 +70,63 @@ bool is_too_coarse(const RowStatistics& rows, std::span<const std::uint32_t> whi
 bool take_statistics(const RowStatistics& parent, std::span<const std::uint32_t> parent_rows,
                      RowStatistics& rows);
 
-// Moves items begin + order[0], begin + order[1], ... of an array to begin, begin + 1, ...; an item
-// is `width` numbers, an empty array stays empty.
-template <typename T>
-void reorder_items(std::vector<T>& items, std::size_t width, std::size_t begin,
-                   std::span<const std::uint32_t> order, std::vector<std::byte>& scratch) {
-  if (items.empty()) return;
-  const std::size_t n_bytes = order.size() * width * sizeof(T);
-  if (scratch.size() < n_bytes) scratch.resize(n_bytes);
-  T* const first = items.data() + begin * width;
-  T* out = reinterpret_cast<T*>(scratch.data());
-  for (const std::uint32_t item : order) {
-    for (std::size_t i = 0; i < width; ++i) *out++ = first[item * width + i];
+// A new order of the items [begin, begin + order.size()) of an array: item begin + order[i] goes to
+// begin + i. The first `n_kept` of them ascend, so that they can move where they are.
+struct Reordering {
+  std::size_t begin = 0;
+  std::span<const std::uint32_t> order;
+  std::size_t n_kept = 0;
+};
+
+// Reorders items of `kSize` bytes, or of `size` bytes where kSize is 0.
+template <std::size_t kSize>
+void reorder_bytes(std::byte* items, std::size_t size, const Reordering& moves,
+                   std::vector<std::byte>& scratch) {
+  const std::size_t step = kSize == 0 ? size : kSize;
+  const std::size_t n_moved = moves.order.size() - moves.n_kept;
+  if (scratch.size() < n_moved * step) scratch.resize(n_moved * step);
+  std::byte* const first = items + moves.begin * step;
+  std::byte* out = scratch.data();
+  for (const std::uint32_t item : moves.order.subspan(moves.n_kept)) {
+    std::memcpy(out, first + item * step, step);
+    out += step;
   }
-  std::memcpy(first, scratch.data(), n_bytes);
+  out = first;
+  for (const std::uint32_t item : moves.order.first(moves.n_kept)) {
+    if constexpr (kSize == 0) {
+      std::memmove(out, first + item * step, step);
+    } else {  // through registers: an item may stay where it is
+      std::array<std::byte, kSize> copy;
+      std::memcpy(copy.data(), first + item * step, kSize);
+      std::memcpy(out, copy.data(), kSize);
+    }
+    out += step;
+  }
+  std::memcpy(out, scratch.data(), n_moved * step);
+}
+
+// Items are `width` numbers; an empty array stays empty.
+template <typename T>
+void reorder_items(std::vector<T>& items, std::size_t width, const Reordering& moves,
+                   std::vector<std::byte>& scratch) {
+  if (items.empty()) return;
+  auto* bytes = reinterpret_cast<std::byte*>(items.data());
+  switch (width) {
+    case 1:
+      return reorder_bytes<sizeof(T)>(bytes, sizeof(T), moves, scratch);
+    case 2:
+      return reorder_bytes<2 * sizeof(T)>(bytes, 2 * sizeof(T), moves, scratch);
+    default:
+      return reorder_bytes<0>(bytes, width * sizeof(T), moves, scratch);
+  }
 }
 
 // The same for all that is known of single rows.
-void reorder_statistics(RowStatistics& rows, std::size_t begin,
-                        std::span<const std::uint32_t> order, std::vector<std::byte>& scratch);
+void reorder_statistics(RowStatistics& rows, const Reordering& moves,
+                        std::vector<std::byte>& scratch);
+
+// The number of repetitions of some rows, where weights count them.
+std::int64_t count_repetitions(const RowStatistics& rows, std::span<const std::uint32_t> which);
 
 // Adders know how a row changes a cell; the one template axis below the node besides criteria.
 struct BinaryAdder {
@@ -97,6 +136,10 @@ struct BinaryAdder {
   explicit BinaryAdder(const RowStatistics& rows) : packed(rows.packed.data()) {}
   static constexpr std::size_t cell_size() { return 1; }
   void add(Cell* cell, std::size_t row) const { *cell += packed[row]; }
+  // Adds the row if `mask` has all bits set, nothing if it has none: no branch to mispredict.
+  void add_masked(Cell* cell, std::size_t row, std::uint64_t mask) const {
+    *cell += packed[row] & mask;
+  }
   static bool is_empty(const Cell* cell) { return *cell == 0; }
   static std::int64_t weight(const Cell* cell) {
     return static_cast<std::int64_t>(*cell & 0xFFFFFFFFULL);
@@ -124,6 +167,12 @@ struct ClassAdder {
       cell[slots[row * n_outputs + output]] += weight_of_row;
     }
   }
+  void add_masked(Cell* cell, std::size_t row, std::uint64_t mask) const {
+    const std::int64_t weight_of_row = weights[row] & static_cast<std::int64_t>(mask);
+    for (std::size_t output = 0; output < n_outputs; ++output) {
+      cell[slots[row * n_outputs + output]] += weight_of_row;
+    }
+  }
   std::int64_t weight(const Cell* cell) const {
     std::int64_t total = 0;
     for (std::size_t i = 0; i < n_first; ++i) total += cell[i];
@@ -141,6 +190,11 @@ struct SumAdder {
   std::size_t cell_size() const { return size; }
   void add(Cell* cell, std::size_t row) const {
     for (std::size_t i = 0; i < size; ++i) cell[i] += sums[row * size + i];
+  }
+  void add_masked(Cell* cell, std::size_t row, std::uint64_t mask) const {
+    for (std::size_t i = 0; i < size; ++i) {
+      cell[i] += sums[row * size + i] & static_cast<std::int64_t>(mask);
+    }
   }
   static std::int64_t weight(const Cell* cell) { return cell[0]; }
   static bool is_empty(const Cell* cell) { return cell[0] == 0; }

@@ -25,27 +25,6 @@
 namespace committee {
 namespace {
 
-template <typename T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <typename T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-template <typename T>
-std::span<const T> span_of(const std::optional<Vector<T>>& array, std::size_t n_rows,
-                           const char* name) {
-  if (!array) return {};
-  if (array->shape(0) != n_rows) {
-    throw nb::value_error((std::string(name) + " must have one entry a row").c_str());
-  }
-  return {array->data(), array->shape(0)};
-}
-
-// A dataset and the Table it may read values from.
-struct DatasetObject {
-  nb::object table;
-  BinnedDataset dataset;
-};
-
 std::unique_ptr<DatasetObject> make_dataset(nb::object table,
                                             const std::optional<Vector<double>>& weights,
                                             std::vector<std::uint32_t> n_levels,
@@ -73,6 +52,8 @@ nb::ndarray<nb::numpy, std::uint32_t> codes_of(const DatasetObject& self, std::s
   for (std::size_t row = 0; row < codes.size(); ++row) codes[row] = column.at(row);
   return to_array(std::move(codes));
 }
+
+}  // namespace
 
 Target make_target(std::size_t n_rows, const std::optional<Matrix<std::int32_t>>& classes,
                    const std::vector<std::uint32_t>& n_classes,
@@ -115,8 +96,7 @@ Criterion criterion_of(const std::string& name) {
   throw nb::value_error(("unknown criterion " + name).c_str());
 }
 
-// Fields of GrowOptions that Python gives by name; what is not given keeps its default.
-GrowOptions options_of(const nb::dict& settings, std::size_t n_features) {
+GrowOptions options_of(const nb::dict& settings, std::size_t n_features, const Target& target) {
   GrowOptions options;
   for (const auto& [key, value] : settings) {
     const auto name = nb::cast<std::string>(key);
@@ -156,8 +136,16 @@ GrowOptions options_of(const nb::dict& settings, std::size_t n_features) {
     throw nb::value_error("monotonic must have one entry a feature");
   }
   if (options.max_features == 0) throw nb::value_error("max_features must be at least 1");
+  const bool is_class_criterion = options.criterion == Criterion::kGini ||
+                                  options.criterion == Criterion::kEntropy ||
+                                  options.criterion == Criterion::kError;
+  if (is_class_criterion != target.is_classification) {
+    throw nb::value_error("the criterion does not fit the target");
+  }
   return options;
 }
+
+namespace {
 
 TreeObject grow(const DatasetObject& self, const std::optional<Matrix<std::int32_t>>& classes,
                 const std::vector<std::uint32_t>& n_classes,
@@ -167,13 +155,7 @@ TreeObject grow(const DatasetObject& self, const std::optional<Matrix<std::int32
                 nb::object progress, bool use_records) {
   const std::size_t n_rows = self.dataset.n_rows();
   const Target target = make_target(n_rows, classes, n_classes, reals);
-  const GrowOptions options = options_of(settings, self.dataset.n_features());
-  const bool is_class_criterion = options.criterion == Criterion::kGini ||
-                                  options.criterion == Criterion::kEntropy ||
-                                  options.criterion == Criterion::kError;
-  if (is_class_criterion != target.is_classification) {
-    throw nb::value_error("the criterion does not fit the target");
-  }
+  const GrowOptions options = options_of(settings, self.dataset.n_features(), target);
   const auto weight_span = span_of(weights, n_rows, "weights");
   const auto count_span = span_of(counts, n_rows, "counts");
   return TreeObject(run_monitored(progress, [&](Monitor& monitor) {

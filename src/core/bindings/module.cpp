@@ -1,6 +1,7 @@
 // The extension module committee._core.
 #include <nanobind/nanobind.h>
 
+#include "forest.hpp"
 #include "gil.hpp"
 #include "grower.hpp"
 #include "pool.hpp"
@@ -16,4 +17,5 @@ NB_MODULE(_core, m) {
   committee::register_pool(m);
   committee::register_grower(m);
   committee::register_sampling(m);
+  committee::register_forest(m);
 }

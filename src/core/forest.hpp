@@ -1,0 +1,86 @@
+// Many trees in little memory.
+//
+// Users read statistics of every node, prediction needs those of leaves only, and those of inner
+// nodes follow from the leaves below. A *compact* tree keeps the nodes and what leaves know;
+// `expand` makes the full tree again when somebody asks. Where inner nodes do not follow (medians,
+// values clipped by monotone constraints) the tree is kept *complete*.
+//
+// Trees never change once they are made, and forests share them: part of a forest, or a forest
+// with more trees, costs a list of pointers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "criterion.hpp"
+#include "tree.hpp"
+
+namespace committee {
+
+struct CompactTree {
+  // Nodes and category data; the arrays of statistics are empty unless the tree is complete.
+  Tree tree;
+  // Values of leaves, each different one once (pure leaves of a class predict the same).
+  std::vector<double> leaf_values;       // n_different x n_values; empty in a complete tree
+  std::vector<double> leaf_weight;       // n_leaves; empty in a complete tree
+  std::vector<std::uint32_t> leaf_rows;  // n_leaves; empty: weights are numbers of rows
+  std::vector<double> leaf_impurity;     // n_leaves, regression; empty: all zero
+  std::uint32_t n_leaves = 0;
+
+  bool is_complete() const { return !tree.values.empty(); }
+  // What leaves predict: row value_row(node) of this matrix.
+  const std::vector<double>& values() const { return is_complete() ? tree.values : leaf_values; }
+  std::size_t n_bytes() const;
+};
+
+// The threshold of a leaf is free: it holds the number of the leaf among the leaves of its tree
+// (in the order of nodes) and the row of its values.
+inline std::uint64_t pack_leaf(std::uint32_t leaf, std::uint32_t value_row) {
+  return (std::uint64_t{value_row} << 32) | leaf;
+}
+inline std::uint32_t leaf_number(const Node& leaf) {
+  return static_cast<std::uint32_t>(leaf.threshold.offset);
+}
+inline std::uint32_t value_row(const Node& leaf) {
+  return static_cast<std::uint32_t>(leaf.threshold.offset >> 32);
+}
+
+// What the trees of a forest have in common.
+struct ForestInfo {
+  std::uint32_t n_features = 0;
+  std::uint32_t n_values = 0;
+  Criterion criterion = Criterion::kGini;
+  bool is_classification = true;
+  std::vector<std::uint32_t> n_classes;           // of each output; empty for regression
+  std::vector<std::optional<FeatureKind>> kinds;  // nothing for a feature never split
+
+  std::size_t n_outputs() const { return is_classification ? n_classes.size() : n_values; }
+};
+
+struct Forest {
+  ForestInfo info;
+  std::vector<std::shared_ptr<const CompactTree>> trees;
+
+  std::size_t n_trees() const { return trees.size(); }
+  std::size_t n_nodes() const;
+  std::size_t n_leaves() const;
+  // Adds a tree and what it says about the kinds of features.
+  void add(std::shared_ptr<const CompactTree> tree);
+};
+
+// Nodes are numbered depth-first with siblings side by side, as the grower does; other orders are
+// changed to this one. `keep_all` keeps the statistics of all nodes.
+CompactTree compact(Tree tree, const ForestInfo& info, bool keep_all);
+
+// The full tree: exact where weights are whole numbers and the target is a class; else inner nodes
+// may differ in the last digits from those of the grower, which saw the rows.
+Tree expand(const CompactTree& tree, const ForestInfo& info);
+
+// The decrease of impurity at the splits of each feature, weighted by the share of the rows'
+// weight that reaches the split: n_trees x n_features.
+std::vector<double> impurity_decreases(const Forest& forest, std::size_t n_threads);
+
+}  // namespace committee
