@@ -33,8 +33,13 @@ class Split:
 
 
 def load_split(name: str, n_train: int, n_test: int, resample: int) -> Split:
-    """Return a resample of a synthetic problem by name."""
+    """Return a resample of a problem by name."""
     return _PROBLEMS[name](n_train, n_test, resample)
+
+
+def is_there(name: str) -> bool:
+    """Tell whether the data of a problem can be had here."""
+    return name != "covertype" or any(table.name == name for table in list_tables(10**9))
 
 
 def store_split(name: str, n_train: int, n_test: int, resample: int, folder: str) -> None:
@@ -115,9 +120,26 @@ def _classification_split(n_train: int, n_test: int, resample: int, n_features: 
         flip_y=0.05,
         random_state=_LAW_SEED,
     )
+    return _cut(X.astype(np.float32), y, n_train, n_test, resample)
+
+
+def _breast_cancer_split(n_train: int, n_test: int, resample: int) -> Split:
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    return _cut(X.astype(np.float32), y, n_train, n_test, resample)
+
+
+def _covertype_split(n_train: int, n_test: int, resample: int) -> Split:
+    X, labels = read_table(_find_table("covertype"))
+    y = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    return _cut(X.to_numpy(dtype=np.float32), y, n_train, n_test, resample)
+
+
+def _cut(X: NDArray[Any], y: NDArray[Any], n_train: int, n_test: int, resample: int) -> Split:
     order = np.random.default_rng(resample).permutation(len(y))
-    X, y = X.astype(np.float32)[order], y[order]
-    return Split(X[:n_train], y[:n_train], X[n_train:], y[n_train:])
+    train, test = order[:n_train], order[n_train : n_train + n_test]
+    return Split(X[train], y[train], X[test], y[test])
 
 
 _PROBLEMS: dict[str, Callable[[int, int, int], Split]] = {
@@ -125,6 +147,8 @@ _PROBLEMS: dict[str, Callable[[int, int, int], Split]] = {
     "higgs regression": partial(_higgs_split, regression=True),
     "classification S": partial(_classification_split, n_features=20),
     "classification M": partial(_classification_split, n_features=100),
+    "breast cancer": _breast_cancer_split,
+    "covertype": _covertype_split,  # from the folder of real tables
 }
 
 
@@ -156,6 +180,10 @@ def list_tables(max_rows: int) -> list[TableInfo]:
     fields = TableInfo.__dataclass_fields__
     tables = [TableInfo(**{key: entry[key] for key in fields}) for entry in entries]
     return [table for table in tables if table.n_rows <= max_rows]
+
+
+def _find_table(name: str) -> TableInfo:
+    return next(table for table in list_tables(10**9) if table.name == name)
 
 
 def read_table(info: TableInfo) -> tuple[Any, NDArray[Any]]:

@@ -5,14 +5,18 @@ A contestant is plain data, so that a fresh process can build it and a result ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import os
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
+from importlib import import_module, metadata
+from importlib.util import find_spec
 from typing import Any
 
 from fresh import resolve
+from measure import say
 
-_DISTRIBUTIONS = {"sklearn": "scikit-learn"}
+_DISTRIBUTIONS = {"sklearn": "scikit-learn", "sklearnex": "scikit-learn-intelex"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,31 +29,79 @@ class Contestant:
     threads: int = 1
     threads_parameter: str | None = None  # None: the estimator has one thread by nature
     encode: bool = False  # categories become numbers first, for estimators that need it
+    package: str = ""  # what to import, if the estimator is an adapter of ours
+    python_variable: str = ""  # the environment variable that names its own interpreter
 
     @property
     def library(self) -> str:
         """Name of the package to import."""
-        return self.estimator.partition(":")[0].partition(".")[0]
+        return self.package or self.estimator.partition(":")[0].partition(".")[0]
 
     @property
     def key(self) -> str:
         """Label and threads: unique within a part."""
         return f"{self.label}, {self.threads} thread{'s' if self.threads > 1 else ''}"
 
+    @property
+    def python(self) -> str:
+        """The interpreter that runs it."""
+        return os.environ[self.python_variable] if self.python_variable else sys.executable
+
     def build(self) -> Any:
         """Return the estimator, not yet fitted."""
-        params = dict(self.params)
+        params = {name: _value(value) for name, value in self.params.items()}
         if self.threads_parameter is not None:
             params[self.threads_parameter] = self.threads
         model = resolve(self.estimator)(**params)
         return with_encoding(model) if self.encode else model
 
+    def missing(self) -> str | None:
+        """Say what keeps it from taking part; None: nothing."""
+        if self.python_variable:
+            if self.python_variable not in os.environ:
+                return f"{self.python_variable} does not name its interpreter"
+            return None
+        if find_spec(self.library) is None:
+            return f"{self.library} is not installed"
+        module, _, name = self.estimator.partition(":")
+        return None if hasattr(import_module(module), name) else f"{module} has no {name}"
 
-def ours(label: str, estimator: str, *, threads: int = 1, **params: Any) -> Contestant:
+
+def ours(label: str, estimator: str, /, *, threads: int = 1, **params: Any) -> Contestant:
     """Return a contestant of this library."""
     return Contestant(
         f"committee {label}".strip(), f"committee:{estimator}", params, threads, "n_jobs"
     )
+
+
+def libraries_here(contestants: Iterable[Contestant]) -> tuple[str, ...]:
+    """Return the import names of those that can run in this interpreter."""
+    return tuple(
+        each.library for each in contestants if not each.python_variable and not each.missing()
+    )
+
+
+def nested(estimator: str, **params: Any) -> dict[str, Any]:
+    """Return an estimator ("module:class") as the value of a parameter of a contestant."""
+    return {"build": estimator, "params": params}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, Mapping) and "build" in value:
+        return resolve(value["build"])(**value["params"])
+    return value
+
+
+def taking_part(contestants: Iterable[Contestant]) -> list[Contestant]:
+    """Return those that can run here, and say why the others cannot."""
+    present = []
+    for contestant in contestants:
+        reason = contestant.missing()
+        if reason is None:
+            present.append(contestant)
+        else:
+            say(f"  left out, {contestant.key}: {reason}")
+    return present
 
 
 def with_encoding(model: Any) -> Any:
@@ -66,25 +118,6 @@ def with_encoding(model: Any) -> Any:
     is_text = make_column_selector(dtype_include=["category", "object", "string"])
     columns = make_column_transformer((encoder, is_text), remainder="passthrough")
     return make_pipeline(columns, model)
-
-
-def describe_model(model: Any) -> dict[str, int]:
-    """Return the size of a fitted model, as far as it tells."""
-    tree = getattr(model, "tree_", None)
-    if tree is None:
-        return {}
-    return {"nodes": int(tree.node_count), "depth": int(tree.max_depth)}
-
-
-def core_predictor(model: Any, rows: Any) -> Callable[[int], Any] | None:
-    """Return a prediction of row i that starts in the C++ core, None for other libraries."""
-    tree = getattr(model, "_tree", None)
-    if tree is None:
-        return None
-    from committee import _core
-
-    tables = [_core.Table.from_matrix(rows[i : i + 1]) for i in range(len(rows))]
-    return lambda i: tree.predict(tables[i % len(tables)], 1)
 
 
 def versions(libraries: Iterable[str]) -> dict[str, str]:

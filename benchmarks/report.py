@@ -19,6 +19,11 @@ class Goal:
     is_met: bool
 
 
+def not_measured(text: str) -> Goal:
+    """Return a goal of which nothing is known, for example because a peer was not there."""
+    return Goal(text, "not measured", False)
+
+
 class Part(Protocol):
     """One measurement of a suite: it runs, and it reads its own result."""
 

@@ -19,7 +19,7 @@ from measure import say
 from report import Part, page_section, read_results, write_results, write_section
 
 _HERE = Path(__file__).resolve().parent
-SUITES = ("smoke", "trees")
+SUITES = ("smoke", "trees", "forests")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -77,7 +77,7 @@ def _suite(name: str) -> tuple[Part, ...]:
 
 def _list(suite: str, parts: Sequence[Part]) -> None:
     for part in parts:
-        print(f"{suite} --only {part.name:<12} {part.title}")
+        print(f"{suite} --only {part.name:<15} {part.title}")
 
 
 def _chosen(parts: Sequence[Part], names: Sequence[str] | None) -> list[Part]:
@@ -101,12 +101,15 @@ def _measure(part: Part, size: str, resamples: int | None) -> dict[str, Any] | N
         return None
     seconds = time.perf_counter() - start
     say(f"{part.name}: done in {seconds:.1f} s")
+    environment = describe_environment(part.libraries)
+    # Contestants with an interpreter of their own tell their versions themselves.
+    environment["versions"].update(result.get("versions", {}))
     return {
         "size": size,
         "seconds": round(seconds, 1),
         "load_before": load_before,
         "load_after": load_average(),
-        "environment": describe_environment(part.libraries),
+        "environment": environment,
         "result": result,
     }
 

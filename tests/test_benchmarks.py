@@ -33,11 +33,27 @@ def run_here(module, monkeypatch):
     """The command line, with what needs a fresh process done in this one: it is faster."""
     resolve = module("fresh").resolve
 
-    def call(function, **arguments):
+    def call(function, *, python=None, **arguments):
         return json.loads(json.dumps(resolve(function)(**json.loads(json.dumps(arguments)))))
 
-    for part in ("fit", "memory", "tables"):
+    class Worker:
+        """A worker without a process."""
+
+        def __init__(self, maker, *, python, **arguments):
+            self.held = resolve(maker)(**json.loads(json.dumps(arguments)))
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            pass
+
+        def call(self, method, **arguments):
+            return json.loads(json.dumps(getattr(self.held, method)(**arguments)))
+
+    for part in ("fit", "memory", "tables", "race", "repeated"):
         monkeypatch.setattr(module(f"parts.{part}"), "run_fresh", call)
+    monkeypatch.setattr(module("parts.race"), "Worker", Worker)
     return module("run").main
 
 
@@ -50,7 +66,7 @@ def smoke(run_here, tmp_path, *more):
 
 def test_a_suite_writes_all_it_measured_and_a_page(run_here, tmp_path):
     text, parts, page = smoke(run_here, tmp_path)
-    assert list(parts) == ["fit", "memory"]
+    assert list(parts) == ["fit", "memory", "race", "small", "operations"]
     for record in parts.values():
         assert {"cpu", "cores", "commit", "python", "versions"} <= set(record["environment"])
         assert record["load_before"] is not None
@@ -62,7 +78,8 @@ def test_a_suite_writes_all_it_measured_and_a_page(run_here, tmp_path):
         assert 0 <= fit["score"] <= 1
     assert parts["fit"]["environment"]["versions"].keys() >= {"committee", "scikit-learn"}
     assert str(FOLDER.parent) not in text + page
-    assert page.count("\n| committee hist, 2 threads |") == 4  # fit, predict, one row, memory
+    # fit, predict, one row, memory; fit, scores, predict, one row, file; small
+    assert page.count("\n| committee hist, 2 threads |") == 10
     assert "### Goals" in page
 
 
@@ -74,7 +91,7 @@ def test_parts_can_be_measured_and_rendered_one_at_a_time(run_here, tmp_path):
 
 
 def test_an_unknown_part_is_an_error_that_names_the_parts(run_here, tmp_path):
-    with pytest.raises(SystemExit, match=r"--only must be one of fit, memory; got speed"):
+    with pytest.raises(SystemExit, match=r"--only must be one of fit, memory, .*; got speed"):
         smoke(run_here, tmp_path, "--only", "speed")
 
 
@@ -117,6 +134,142 @@ def test_a_fresh_process_does_the_work(module, tmp_path):
 def test_a_failure_in_a_fresh_process_is_told(module):
     with pytest.raises(RuntimeError, match="fresh:nothing failed in its own process"):
         module("fresh").run_fresh("fresh:nothing")
+
+
+def test_a_worker_keeps_its_object_and_what_is_printed_is_no_answer(module):
+    with module("fresh").Worker("code:InteractiveInterpreter") as worker:
+        assert worker.call("runsource", source="print('noise'); kept = 1") is False
+        assert worker.call("runsource", source="if kept:") is True  # an incomplete statement
+
+
+def test_a_failure_of_a_worker_is_told(module):
+    with (
+        module("fresh").Worker("collections:Counter", a=2) as worker,
+        pytest.raises(RuntimeError, match="nothing of collections:Counter failed in its own"),
+    ):
+        worker.call("nothing")
+
+
+def test_a_contestant_may_name_another_interpreter_by_a_variable(module, monkeypatch):
+    peers = module("peers")
+    away = peers.Contestant("x", "elsewhere.ensemble:Forest", python_variable="COMMITTEE_X")
+    monkeypatch.delenv("COMMITTEE_X", raising=False)
+    assert "COMMITTEE_X" in away.missing()
+    monkeypatch.setenv("COMMITTEE_X", "python-of-x")
+    assert away.missing() is None
+    assert away.python == "python-of-x"
+    assert peers.libraries_here([away]) == ()
+
+
+def test_contestants_that_are_not_there_are_left_out_and_their_goals_are_open(run_here, module):
+    race, peers = module("parts.race"), module("peers")
+    mine = peers.ours("forest", "NoSuchForest")
+    params = {"estimator": peers.nested("sklearn.tree:DecisionTreeClassifier", max_depth=2)}
+    theirs = peers.Contestant("bag", "sklearn.ensemble:BaggingClassifier", params)
+    size = race.RaceSize(n_train=100, n_test=50, resamples=1, predict_rounds=1, single_row_calls=0)
+    promises = race.scores_as_well(mine.key, theirs.key, "auc")
+    part = race.RacePart(
+        "x", "X", "higgs", (mine, theirs), theirs.key, {"quick": size}, promises=promises
+    )
+    result = part.run("quick", None)
+    assert list(result["rounds"][0]["fits"]) == ["bag, 1 thread"]
+    assert result["rounds"][0]["stored"]["bag, 1 thread"]["nodes"] > 10
+    assert [goal.measured for goal in part.goals(result)] == ["not measured"]
+    assert part.run("full", None) is None  # no such size
+
+
+def test_every_promise_about_forests_names_contestants_of_its_part(module):
+    for part in module("suites.forests").PARTS:
+        if isinstance(part, module("parts.race").RacePart):
+            result = _made_up_race(part)
+        elif hasattr(part, "contestants") or hasattr(part, "contestant"):
+            contestants = getattr(part, "contestants", ())
+            keys = [each.key for each in contestants] or part.operations
+            reading = {"wall": 1.0, "added": 1}
+            result = {"readings": {key: [reading] for key in keys}, "bounds": {}}
+        else:
+            continue
+        goals = part.goals(result)
+        assert goals, part.name
+        assert all(goal.measured != "not measured" for goal in goals), part.name
+
+
+def _made_up_race(part):
+    names = ("rmse",) if part.metric == "rmse" else ("log_loss", "brier", "auc", "accuracy")
+    fit = {"wall": 1.0, "scores": dict.fromkeys(names, 0.5)}
+    keys = [each.key for each in part.contestants]
+    assert part.peer in keys
+    assert len(set(keys)) == len(keys)
+    found = {
+        "fits": fit,
+        "predictions": [{"wall": 1.0}],
+        "single_row": {"core": 1.0},
+        "stored": {"bytes": 1, "nodes": 1},
+    }
+    return {
+        "settings": {"n_train": 1, "n_test": 1, "n_features": 1},
+        "problem": part.problem,
+        "metric": part.metric,
+        "noun": part.noun,
+        "peer": part.peer,
+        "rounds": [{name: dict.fromkeys(keys, value) for name, value in found.items()}] * 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "metric", "is_met"),
+    [
+        ([0.4019, 0.4019], [0.4, 0.4], "log_loss", True),  # 0.5 %
+        ([0.41, 0.41], [0.4, 0.4], "log_loss", False),
+        ([0.44, 0.398], [0.4, 0.4], "log_loss", True),  # within its standard error
+        ([0.3, 0.3], [0.4, 0.4], "log_loss", True),  # better
+        ([0.3, 0.3], [0.4, 0.4], "auc", False),
+    ],
+)
+def test_equal_scores_are_within_one_error_or_half_a_percent(module, ours, theirs, metric, is_met):
+    race = module("parts.race")
+    rounds = [
+        {"fits": {"a": {"scores": {metric: x}}, "b": {"scores": {metric: y}}}}
+        for x, y in zip(ours, theirs, strict=True)
+    ]
+    settings = {"n_train": 1, "n_test": 1, "n_features": 1}
+    result = {"settings": settings, "problem": "", "metric": metric, "noun": "", "peer": "b"}
+    (check,) = race.scores_as_well("a", "b", metric)
+    assert check(race.RaceResult({**result, "rounds": rounds})).is_met is is_met
+
+
+def test_scores_do_not_depend_on_the_type_of_the_probabilities(module):
+    scores = module("scores")
+    truth = np.array([0, 1, 1, 0])
+    shares = np.array([[1, 0], [0.5, 0.5], [1, 0], [0.75, 0.25]])
+    found = scores.classification_scores(truth, shares)
+    assert found == scores.classification_scores(truth, shares.astype(np.float32))
+    cut = -math.log(np.finfo(np.float64).eps)
+    assert found["log_loss"] == pytest.approx((math.log(2) + cut + math.log(4 / 3)) / 4)
+    assert found["brier"] == pytest.approx((0.25 + 1 + 0.0625) / 4)
+    assert found["auc"] == pytest.approx((2 + 0.5) / 4)
+    assert found["accuracy"] == 0.5
+    many = scores.classification_scores(np.array([0, 1, 2]), np.eye(3))
+    assert many["brier"] == 0
+    assert many["auc"] == 1
+
+
+def test_the_adapter_of_ydf_answers_in_the_order_of_the_classes(module, rng):
+    pytest.importorskip("ydf")
+    y = rng.permutation(np.repeat([2, 10, 33], [30, 60, 90]))  # YDF orders classes by frequency
+    X = np.column_stack([y, rng.normal(size=len(y))]).astype(np.float32)
+    model = module("ydf_forests").YdfForestClassifier(num_trees=5).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), y)
+    assert model.n_nodes >= 5 * 5
+
+
+def test_ydf_looks_at_one_feature_more_than_it_is_told(module, rng):
+    pytest.importorskip("ydf")
+    y = rng.integers(0, 2, 300)
+    X = np.column_stack([y, *rng.normal(size=(3, len(y)))]).astype(np.float32)
+    forest = module("ydf_forests").YdfForestClassifier(num_trees=50, num_candidate_attributes=3)
+    # With all 4 features in sight the first one always wins: every tree is one split.
+    assert forest.fit(X, y).n_nodes == 50 * 3
 
 
 def test_contestants_take_turns(module):

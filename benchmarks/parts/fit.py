@@ -15,11 +15,12 @@ from functools import partial
 from typing import Any
 
 import report
+from beyond import core_predictor, describe_model
 from datasets import Split, load_split
 from fresh import run_fresh
 from measure import interleave, measure_call, median_microseconds, paired_difference, say
-from peers import Contestant, core_predictor, describe_model
-from report import Goal
+from peers import Contestant
+from report import Goal, not_measured
 
 WARM_UP_ROWS = 1000
 SINGLE_ROWS = 500  # different rows in turn, so that caches are as cold as in real use
@@ -187,12 +188,23 @@ _PLACES = {"predict": "predict", "default": "predict with default threads", "cor
 class FitResult:
     """What the readers of a result ask it."""
 
+    noun = "tree"
+
     def __init__(self, result: Mapping[str, Any]) -> None:
         self.settings: Mapping[str, Any] = result["settings"]
         self.problem: str = result["problem"]
         self.metric: str = result["metric"]
         self.peer: str = result["peer"]
         self.rounds: list[Mapping[str, Any]] = result["rounds"]
+
+    @property
+    def subject(self) -> str:
+        """Say what was fitted."""
+        return f"{self.settings['n_train']:,} rows"
+
+    def has(self, *keys: str) -> bool:
+        """Tell whether contestants took part."""
+        return all(key in self.rounds[0]["fits"] for key in keys)
 
     def fits(self, key: str) -> list[Mapping[str, Any]]:
         """Return all fits of a contestant."""
@@ -212,19 +224,24 @@ class FitResult:
 
         `where` is "predict", "default" (predict without a number of threads) or "core".
         """
-        values = [each["single_row"][key].get(where) for each in self.rounds]
+        values = [each["single_row"].get(key, {}).get(where) for each in self.rounds]
         known = [value for value in values if value is not None]
         return min(known) if known else None
 
 
-def fits_faster(key: str, times: float) -> Callable[[FitResult], Goal]:
-    """Promise that a contestant fits so many times faster than the peer."""
+def fits_faster(key: str, times: float, peer: str | None = None) -> Callable[[FitResult], Goal]:
+    """Promise that a contestant fits so many times faster than the peer (or another one)."""
 
     def check(result: FitResult) -> Goal:
-        ratio = report.best(result.fits(result.peer)) / report.best(result.fits(key))
-        rows = f"{result.settings['n_train']:,} rows"
-        text = f"fit {rows}: {key} at least {times:g}x faster than {result.peer}"
-        return Goal(text, f"{ratio:.1f}x", ratio >= times)
+        other = peer or result.peer
+        claim = f"at least {times:g}x faster than {other}"
+        if times < 1:
+            claim = f"not slower than {other} (within {1 - times:.0%})"
+        text = f"fit {result.subject}: {key} {claim}"
+        if not result.has(key, other):
+            return not_measured(text)
+        ratio = report.best(result.fits(other)) / report.best(result.fits(key))
+        return Goal(text, f"{ratio:.1f}x" if times >= 1 else f"{ratio:.2f}x", ratio >= times)
 
     return check
 
@@ -259,11 +276,10 @@ def answers_within(key: str, where: str, limit: float) -> Callable[[FitResult], 
     """Promise an upper limit for one row, in microseconds."""
 
     def check(result: FitResult) -> Goal:
-        value = result.microseconds(key, where)
-        rows = f"{result.settings['n_train']:,} rows"
-        text = f"one row of the tree of {rows}, {_PLACES[where]}, {key}: under {limit:g} µs"
-        is_met = value is not None and value < limit
-        return Goal(text, "not measured" if value is None else f"{value:.1f}", is_met)
+        place = f"{_PLACES[where]}, {key}"
+        text = f"one row of the {result.noun} of {result.subject}, {place}: under {limit:g} µs"
+        value = result.microseconds(key, where) if result.has(key) else None
+        return not_measured(text) if value is None else Goal(text, f"{value:.1f}", value < limit)
 
     return check
 

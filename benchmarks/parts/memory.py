@@ -12,8 +12,8 @@ import numpy as np
 import report
 from fresh import run_fresh
 from measure import measure_memory, say
-from peers import Contestant
-from report import Goal
+from peers import Contestant, libraries_here, taking_part, versions
+from report import Goal, not_measured
 
 WARM_UP_ROWS = 1000
 INPUT_SHARE = 1.5  # of the input as float32; the codes come on top
@@ -27,46 +27,67 @@ class MemorySize:
     repeats: int
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryShare:
+    """The promise that `key` adds at most a share of what `peer` adds."""
+
+    key: str
+    peer: str
+    share: float
+
+
 @dataclass(frozen=True)
 class MemoryPart:
-    """Contestants fitted on one problem, with a bound for those of this library."""
+    """Contestants fitted on one problem.
+
+    The promise is a share of a peer's peak; without one, those of this library have a bound that
+    follows from the size of the input.
+    """
 
     name: str
     title: str
     problem: str
     contestants: tuple[Contestant, ...]
     sizes: Mapping[str, MemorySize]
+    shares: tuple[MemoryShare, ...] = ()
 
     @property
     def libraries(self) -> tuple[str, ...]:
         """Import names of the libraries in it."""
-        return tuple(contestant.library for contestant in self.contestants)
+        return libraries_here(self.contestants)
 
     def run(self, size: str, resamples: int | None) -> dict[str, Any]:
         """Measure each contestant in a process of its own; the worst of the repeats counts."""
         settings = self.sizes[size]
-        readings: dict[str, list[Any]] = {each.key: [] for each in self.contestants}
+        contestants = taking_part(self.contestants)
+        readings: dict[str, list[Any]] = {each.key: [] for each in contestants}
         bounds = {}
+        found: dict[str, str] = {}
         with tempfile.TemporaryDirectory() as folder:
-            shape = {"n_train": settings.n_rows, "n_test": 1, "resample": 0}
+            shape: dict[str, Any] = {"n_train": settings.n_rows, "n_test": 1, "resample": 0}
             run_fresh("datasets:store_split", name=self.problem, folder=folder, **shape)
-            for contestant in self.contestants:
-                if contestant.library == "committee":
+            for contestant in contestants:
+                if contestant.library == "committee" and not self.shares:
                     exact = contestant.params.get("split_finding") == "exact"
                     bounds[contestant.key] = run_fresh(
                         "parts.memory:bound", folder=folder, exact=exact
                     )
             for _ in range(settings.repeats):
-                for contestant in self.contestants:
+                for contestant in contestants:
                     reading = run_fresh(
-                        "parts.memory:fit_memory", folder=folder, contestant=asdict(contestant)
+                        "parts.memory:fit_memory",
+                        python=contestant.python,
+                        folder=folder,
+                        contestant=asdict(contestant),
                     )
+                    found.update(reading.pop("versions"))
                     readings[contestant.key].append(reading)
                     say(f"  memory, {contestant.key}: {reading['added'] / 2**20:.1f} MiB added")
         return {
             "problem": self.problem,
             "settings": asdict(settings),
-            "contestants": [asdict(contestant) for contestant in self.contestants],
+            "contestants": [asdict(contestant) for contestant in contestants],
+            "versions": found,
             "bounds": bounds,
             "readings": readings,
         }
@@ -74,29 +95,42 @@ class MemoryPart:
     def render(self, result: Mapping[str, Any]) -> list[str]:
         """Return a table of peaks and bounds."""
         rows = []
-        for key, readings in result["readings"].items():
-            peak = max(reading["added"] for reading in readings)
+        for key in result["readings"]:
             limit = result["bounds"].get(key)
             cells = ("", "") if limit is None else (_mib(limit["bound"]), _mib(limit["codes"]))
-            rows.append((key, _mib(peak), *cells))
+            rows.append((key, _mib(_peak(result, key)), *cells))
         header = ("fit", "peak, MiB", "bound, MiB", "of it codes, MiB")
         first = next(iter(result["readings"].values()))[0]
         caption = (
             f"Problem: {result['problem']}, {result['settings']['n_rows']:,} rows of float32. "
             f"Resident memory beyond that before the fit ({first['method']}), the "
-            f"worst process of {result['settings']['repeats']}. The bound is {INPUT_SHARE} x the "
-            "input plus the codes."
+            f"worst process of {result['settings']['repeats']}."
         )
+        if not result["bounds"]:
+            return [caption, "", *report.table(header[:2], [row[:2] for row in rows])]
+        caption += f" The bound is {INPUT_SHARE} x the input plus the codes."
         return [caption, "", *report.table(header, rows)]
 
     def goals(self, result: Mapping[str, Any]) -> list[Goal]:
-        """Compare peaks with bounds."""
+        """Compare peaks with bounds, or with the peer's."""
         goals = []
         for key, limit in result["bounds"].items():
-            peak = max(reading["added"] for reading in result["readings"][key])
+            peak = _peak(result, key)
             text = f"memory of fit, {key}: at most {_mib(limit['bound'])} MiB"
             goals.append(Goal(text, f"{_mib(peak)} MiB", peak <= limit["bound"]))
-        return goals
+        return goals + [_compare(promise, result) for promise in self.shares]
+
+
+def _peak(result: Mapping[str, Any], key: str) -> int:
+    return max(int(reading["added"]) for reading in result["readings"][key])
+
+
+def _compare(promise: MemoryShare, result: Mapping[str, Any]) -> Goal:
+    text = f"memory of fit, {promise.key}: at most {promise.share:g} of {promise.peer}"
+    if not {promise.key, promise.peer} <= set(result["readings"]):
+        return not_measured(text)
+    share = _peak(result, promise.key) / _peak(result, promise.peer)
+    return Goal(text, f"{share:.2f}", share <= promise.share)
 
 
 def fit_memory(folder: str, contestant: dict[str, Any]) -> dict[str, Any]:
@@ -106,7 +140,7 @@ def fit_memory(folder: str, contestant: dict[str, Any]) -> dict[str, Any]:
     runner.build().fit(X[:WARM_UP_ROWS], y[:WARM_UP_ROWS])
     model = runner.build()
     reading, _ = measure_memory(lambda: model.fit(X, y))
-    return asdict(reading)
+    return {**asdict(reading), "versions": versions([runner.library])}
 
 
 def bound(folder: str, exact: bool) -> dict[str, int]:

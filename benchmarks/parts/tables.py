@@ -17,7 +17,7 @@ import report
 from datasets import FOLDER_VARIABLE, TableInfo, list_tables, read_table
 from fresh import run_fresh
 from measure import measure_call, paired_difference, say
-from peers import Contestant
+from peers import Contestant, taking_part
 from report import Goal
 
 TEST_SHARE = 0.25
@@ -62,6 +62,9 @@ class TablesPart:
         tables = list_tables(settings.max_rows)[: settings.max_tables]
         if not tables:
             say(f"  no tables: {FOLDER_VARIABLE} does not name a folder with some")
+            return None
+        sides = [each for duel in self.duels for each in (*duel.classifiers, *duel.regressors)]
+        if len(taking_part(sides)) < len(sides):
             return None
         found = []
         for table in tables:

@@ -3,7 +3,7 @@
 // Scores add up: splitting a node gains score(left) + score(right) - score(node), which is the
 // weighted decrease of impurity times `unit()`, in the units of StatisticOptions. `pair` is
 // score(left) + score(right) for two sides that make up the node, computed in the form that its
-// vector kernel uses (score_kernels.hpp) where there is one. `impurity` is the total impurity of
+// vector kernel uses (score_kernels.hpp) where there is one. `start` makes a score ready for a node. `impurity` is the total impurity of
 // the node in units of scores. `value` is what a leaf of these rows predicts, for monotone
 // constraints.
 #pragma once
@@ -39,10 +39,11 @@ class BinaryScore {
   using Adder = BinaryAdder;
   using Cell = Adder::Cell;
 
-  BinaryScore(const RowStatistics& rows, const Cell* total)
-      : unit_(std::ldexp(1.0, -rows.weight_magnitude)),
-        total_(static_cast<double>(static_cast<std::uint32_t>(*total))),
-        ones_(static_cast<double>(static_cast<std::uint32_t>(*total >> 32))) {}
+  void start(const RowStatistics& rows, const Cell* total) {
+    unit_ = std::ldexp(1.0, -rows.weight_magnitude);
+    total_ = static_cast<double>(static_cast<std::uint32_t>(*total));
+    ones_ = static_cast<double>(static_cast<std::uint32_t>(*total >> 32));
+  }
 
   static constexpr bool has_kernel() { return kCriterion == Criterion::kGini; }
   double total_weight() const { return total_; }
@@ -89,9 +90,9 @@ class BinaryScore {
   static double order(const Cell* cell, std::size_t) { return value(cell); }
 
  private:
-  double unit_;
-  double total_;
-  double ones_;
+  double unit_ = 1.0;
+  double total_ = 0.0;
+  double ones_ = 0.0;
 };
 
 // Any number of classes and outputs; the scores of the outputs add up.
@@ -101,10 +102,11 @@ class ClassScore {
   using Adder = ClassAdder;
   using Cell = Adder::Cell;
 
-  ClassScore(const RowStatistics& rows, const Cell*)
-      : first_class_(rows.first_class),
-        unit_(std::ldexp(1.0, -rows.weight_exponent - rows.weight_magnitude) /
-              static_cast<double>(rows.n_outputs)) {}
+  void start(const RowStatistics& rows, const Cell*) {
+    first_class_ = rows.first_class;
+    unit_ = std::ldexp(1.0, -rows.weight_exponent - rows.weight_magnitude) /
+            static_cast<double>(rows.n_outputs);
+  }
 
   static constexpr bool has_kernel() { return false; }
   double pair(const Cell* left, const Cell* right) const { return score(left) + score(right); }
@@ -170,7 +172,7 @@ class ClassScore {
   }
 
   std::vector<std::uint32_t> first_class_;
-  double unit_;
+  double unit_ = 1.0;
 };
 
 // Squared error: with sums taken around the mean of the node, score(node) is zero and the
@@ -180,10 +182,12 @@ class SquaredScore {
   using Adder = SumAdder;
   using Cell = Adder::Cell;
 
-  SquaredScore(const RowStatistics& rows, const Cell* total)
-      : centres_(rows.centres),
-        sum_exponents_(rows.sum_exponents),
-        weight_exponent_(rows.weight_exponent) {
+  void start(const RowStatistics& rows, const Cell* total) {
+    centres_ = rows.centres;
+    sum_exponents_ = rows.sum_exponents;
+    weight_exponent_ = rows.weight_exponent;
+    means_.clear();
+    factors_.clear();
     const int coarsest = *std::min_element(sum_exponents_.begin(), sum_exponents_.end());
     for (std::size_t output = 0; output < centres_.size(); ++output) {
       means_.push_back(static_cast<double>(total[1 + output]) / static_cast<double>(total[0]));
@@ -247,7 +251,7 @@ class SquaredScore {
  private:
   std::vector<double> centres_;
   std::vector<int> sum_exponents_;
-  int weight_exponent_;
+  int weight_exponent_ = 0;
   std::vector<double> means_;
   std::vector<double> factors_;
   double unit_ = 1.0;
@@ -263,7 +267,11 @@ class PoissonScore {
   using Adder = SumAdder;
   using Cell = Adder::Cell;
 
-  PoissonScore(const RowStatistics& rows, const Cell* total) : squared_(rows, total) {
+  void start(const RowStatistics& rows, const Cell* total) {
+    squared_.start(rows, total);
+    centres_.clear();
+    means_.clear();
+    scales_.clear();
     for (std::size_t output = 0; output < rows.centres.size(); ++output) {
       const double scale = std::ldexp(1.0, rows.weight_exponent - rows.sum_exponents[output]);
       centres_.push_back(static_cast<double>(total[1 + output]) / static_cast<double>(total[0]));

@@ -31,16 +31,12 @@ class CodeSet {
   }
   CodeSet() = default;
   explicit CodeSet(std::uint64_t word) : words_{word, 0, 0, 0}, is_known_(true) {}
-  // Collects the codes marked by a byte that is not zero, and clears the marks.
+  // Collects the codes marked by a byte of 1, and clears the marks.
   explicit CodeSet(std::array<std::uint8_t, kByteCodes>& marks) : is_known_(true) {
     for (std::size_t i = 0; i < kByteCodes; i += 8) {
-      std::uint64_t bytes = 0;
-      std::memcpy(&bytes, marks.data() + i, 8);
-      if (bytes == 0) continue;
-      for (std::size_t bit = 0; bit < 8; ++bit) {
-        const std::uint64_t is_marked = marks[i + bit] != 0 ? 1 : 0;
-        words_[i / 64] |= is_marked << (i % 64 + bit);
-      }
+      std::uint64_t bytes = 0;  // each 0 or 1; the product moves byte k to bit k of the top byte
+      for (std::size_t k = 0; k < 8; ++k) bytes |= std::uint64_t{marks[i + k]} << (8 * k);
+      words_[i / 64] |= ((bytes * 0x0102040810204080ULL) >> 56) << (i % 64);
     }
     marks.fill(0);
   }
@@ -82,6 +78,11 @@ struct RecordScratch {
   std::vector<std::uint8_t> codes;  // of one feature, side by side
   SmallNode small;
   std::array<std::uint64_t, kMaxTables * kTableCells> tables{};
+  // Of a node with more than two classes:
+  std::vector<std::uint64_t> packed;  // two classes are left: what a row adds, as in RowStatistics
+  std::vector<std::uint8_t> lane_of_class;
+  std::vector<std::uint8_t> lanes;  // of each row
+  alignas(32) std::array<ClassCell, kByteCodes> class_table{};
 };
 
 // What is on the left of each cut, as the vector kernel of a score wants it; see score_kernels.hpp.
@@ -152,7 +153,8 @@ class HistogramSplitter final : public Splitter {
     const Adder adder(statistics);
     total_.assign(adder.cell_size(), 0);
     for (const std::uint32_t row : node.rows) adder.add(total_.data(), row);
-    const Score score(statistics, total_.data());
+    score_.start(statistics, total_.data());
+    const Score& score = score_;
     if (score.is_pure(statistics, node.rows, total_.data())) return {};
 
     const Search search(*this, node, adder, score);
@@ -199,12 +201,9 @@ class HistogramSplitter final : public Splitter {
     Split try_records(std::span<const std::uint32_t> features, Memory& scratch,
                       RecordScratch& records) const {
       Split best;
-      if constexpr (kHasRecordKernel) {
-        if (!options_.random_thresholds && options_.monotonic.empty() && !counts_rows_) {
-          try_record_cuts(features, scratch, records, best);
-          return best;
-        }
-      }
+      const bool is_plain =
+          !options_.random_thresholds && options_.monotonic.empty() && !counts_rows_;
+      if (is_plain && try_kernels(features, scratch, records, best)) return best;
       for (const std::uint32_t feature : features) {
         const CodeColumn column = gather(feature, records);
         const bool is_done = options_.random_thresholds && !counts_rows_ &&
@@ -248,8 +247,170 @@ class HistogramSplitter final : public Splitter {
     }
 
    private:
-    static constexpr bool kHasRecordKernel =
-        std::is_same_v<Score, BinaryScore<Criterion::kGini>>;
+    static constexpr bool kIsBinary = std::is_same_v<Score, BinaryScore<Criterion::kGini>>;
+    static constexpr bool kIsClasses = std::is_same_v<Score, ClassScore<Criterion::kGini>>;
+    static constexpr bool kIsSquared = std::is_same_v<Score, SquaredScore>;
+
+    // Thresholds by the kernels for bytes. False where there are none for this node.
+    bool try_kernels(std::span<const std::uint32_t> features, Memory& scratch,
+                     RecordScratch& records, Split& best) const {
+      if constexpr (kIsBinary) {
+        const GiniNode limits{score_.total_weight(), score_.total_ones(), min_weight_, false};
+        const auto packed = std::span(statistics_.packed).subspan(first_row_, node_.rows.size());
+        try_record_cuts(features, packed, limits, scratch, records, best);
+        return true;
+      } else if constexpr (kIsClasses) {
+        return data_.entries.weights_are_repetitions && statistics_.n_outputs == 1 &&
+               try_class_kernels(features, scratch, records, best);
+      } else if constexpr (kIsSquared) {
+        if (!score_.has_kernel() || node_.rows.size() > kSmallNodeRows) return false;
+        for_each_threshold(features, scratch, records, best, [&](std::uint32_t feature) {
+          try_sorted_sums(feature, scratch, records, best);
+        });
+        return true;
+      }
+      return false;
+    }
+
+    bool is_threshold(std::uint32_t feature) const {
+      return data_.dataset->feature(feature).kind != FeatureKind::kCategory;
+    }
+
+    // Calls try_threshold_feature(feature), its codes gathered, for features without categories and
+    // missing values; the general search takes the others.
+    template <typename TryFeature>
+    void for_each_threshold(std::span<const std::uint32_t> features, Memory& scratch,
+                            RecordScratch& records, Split& best,
+                            TryFeature&& try_threshold_feature) const {
+      for (const std::uint32_t feature : features) {
+        const CodeColumn column = gather(feature, records);
+        if (is_threshold(feature) && !misses_any(column)) {
+          try_threshold_feature(feature);
+        } else {
+          try_column(feature, column, scratch, best);
+        }
+      }
+    }
+
+    bool misses_any(const CodeColumn& gathered) const {
+      if (!gathered.has_missing) return false;
+      const auto* codes = static_cast<const std::uint8_t*>(gathered.codes);
+      const auto* end = codes + node_.rows.size();
+      return std::find(codes, end, static_cast<std::uint8_t>(gathered.missing_code())) != end;
+    }
+
+    // One target, few rows: sums in the order of the codes, without a table.
+    void try_sorted_sums(std::uint32_t feature, Memory& scratch, RecordScratch& records,
+                         Split& best) const {
+      if constexpr (kIsSquared) {
+        const std::size_t n_rows = node_.rows.size();
+        const std::uint8_t* codes = records.codes.data();
+        alignas(32) std::array<std::uint8_t, kSmallNodeRows> order;
+        sort_codes(codes, n_rows, order.data());
+        scratch.present.resize(std::max(scratch.present.size(), CutArrays<Score>::kSize));
+        const std::int64_t* sums = statistics_.sums.data() + 2 * first_row_;
+        std::array<Cell, 2> left{};
+        std::size_t n_present = 0;
+        for (std::size_t i = 0; i < n_rows; ++i) {
+          const std::size_t row = order[i];
+          left[0] += sums[2 * row];
+          left[1] += sums[2 * row + 1];
+          scratch.cuts.set(n_present, left);
+          scratch.present[n_present] = codes[row];
+          // Rows of the same code write to the same place; the last of them counts.
+          n_present += i + 1 == n_rows || codes[order[i + 1]] != codes[row] ? 1 : 0;
+        }
+        keep_best_cut(feature, n_present, scratch, best);
+      }
+    }
+
+    // Only the classes that the node still has matter: two of them make it a binary node.
+    bool try_class_kernels(std::span<const std::uint32_t> features, Memory& scratch,
+                           RecordScratch& records, Split& best) const {
+      const std::size_t n_rows = node_.rows.size();
+      const std::size_t n_classes = adder_.cell_size();
+      records.lane_of_class.resize(n_classes);
+      ClassNode node;
+      std::size_t n_present = 0;
+      for (std::size_t i = 0; i < n_classes; ++i) {
+        if (total_[i] == 0) continue;
+        if (n_present == kClassLanes) return false;
+        node.totals[n_present] = static_cast<std::int32_t>(total_[i]);
+        records.lane_of_class[i] = static_cast<std::uint8_t>(n_present++);
+      }
+      node.total_weight = static_cast<double>(total_weight_);
+      node.min_weight = min_weight_;
+      records.lanes.resize(std::max(records.lanes.size(), n_rows));
+      const std::uint32_t* slots = statistics_.slots.data() + first_row_;
+      const std::int64_t* weights = statistics_.weights.data() + first_row_;
+      for (std::size_t i = 0; i < n_rows; ++i) {
+        records.lanes[i] = records.lane_of_class[slots[i]];
+      }
+      if (n_present == 2) {
+        records.packed.resize(std::max(records.packed.size(), n_rows));
+        for (std::size_t i = 0; i < n_rows; ++i) {
+          const auto weight = static_cast<std::uint64_t>(weights[i]);
+          records.packed[i] = weight | (records.lanes[i] == 1 ? weight << 32 : 0);
+        }
+        const GiniNode limits{node.total_weight, static_cast<double>(node.totals[1]), min_weight_,
+                              true};
+        try_record_cuts(features, std::span(records.packed).first(n_rows), limits, scratch, records,
+                        best);
+        return true;
+      }
+      for_each_threshold(features, scratch, records, best, [&](std::uint32_t feature) {
+        if (n_rows <= kSmallNodeRows) {
+          keep_byte_cut(feature, best_sorted_class_cut(node, records), best);
+          return;
+        }
+        const std::uint8_t* codes = records.codes.data();
+        for (std::size_t i = 0; i < n_rows; ++i) {
+          records.class_table[codes[i]][records.lanes[i]] += static_cast<std::int32_t>(weights[i]);
+        }
+        keep_byte_cut(feature,
+                      best_table_class_cut(records.class_table.data(),
+                                           node_.block->columns[feature].n_values, node),
+                      best);
+      });
+      return true;
+    }
+
+    // Few rows: sums of squares change by a little from one row to the next.
+    ByteCut best_sorted_class_cut(const ClassNode& node, const RecordScratch& records) const {
+      ByteCut best;
+      if constexpr (kIsClasses) {
+        const std::size_t n_rows = node_.rows.size();
+        const std::uint8_t* codes = records.codes.data();
+        alignas(32) std::array<std::uint8_t, kSmallNodeRows> order;
+        sort_codes(codes, n_rows, order.data());
+        const std::int64_t* weights = statistics_.weights.data() + first_row_;
+        std::array<std::int64_t, kClassLanes> left{};
+        std::int64_t left_weight = 0;
+        std::int64_t left_squares = 0;
+        std::int64_t right_squares = 0;
+        for (const std::int64_t total : node.totals) right_squares += total * total;
+        for (std::size_t i = 0; i + 1 < n_rows; ++i) {
+          const std::size_t row = order[i];
+          const std::int64_t weight = weights[row];
+          const std::size_t lane = records.lanes[row];
+          const std::int64_t right = node.totals[lane] - left[lane];
+          left_squares += weight * (2 * left[lane] + weight);
+          right_squares -= weight * (2 * right - weight);
+          left[lane] += weight;
+          left_weight += weight;
+          const std::uint8_t next = codes[order[i + 1]];
+          if (next == codes[row]) continue;
+          const auto n = static_cast<double>(left_weight);
+          const double m = node.total_weight - n;
+          if (n < min_weight_ || m < min_weight_) continue;
+          const double score =
+              static_cast<double>(left_squares) / n + static_cast<double>(right_squares) / m;
+          if (best.exists && !(score > best.score)) continue;
+          best = {score, codes[row], next, n, true};
+        }
+      }
+      return best;
+    }
 
     // The codes of a feature side by side, as a column of the rows of this node.
     CodeColumn gather(std::uint32_t feature, RecordScratch& records) const {
@@ -316,58 +477,46 @@ class HistogramSplitter final : public Splitter {
           settle_threshold(*data_.dataset, best.feature, best.threshold, last_left, first_right);
     }
 
-    // Thresholds by the kernels for bytes, everything else by the general search.
-    void try_record_cuts(std::span<const std::uint32_t> features, Memory& scratch,
-                         RecordScratch& records, Split& best) const {
-      const GiniNode limits{score_.total_weight(), score_.total_ones(), min_weight_};
-      const std::size_t n_rows = node_.rows.size();
-      const bool is_small = n_rows <= kSmallNodeRows && total_weight_ <= kSmallNodeWeight;
-      const auto packed = std::span(statistics_.packed).subspan(first_row_, n_rows);
-      if (is_small) fill_small_node(records.small, packed);
-      const auto is_threshold = [&](std::uint32_t feature) {
-        return data_.dataset->feature(feature).kind != FeatureKind::kCategory;
-      };
+    // Two classes, `packed` what each row adds.
+    void try_record_cuts(std::span<const std::uint32_t> features,
+                         std::span<const std::uint64_t> packed, const GiniNode& limits,
+                         Memory& scratch, RecordScratch& records, Split& best) const {
+      const bool is_small = packed.size() <= kSmallNodeRows && total_weight_ <= kSmallNodeWeight;
+      if (is_small) {
+        fill_small_node(records.small, packed);
+        for_each_threshold(features, scratch, records, best, [&](std::uint32_t feature) {
+          ByteCut cut = best_small_gini_cut(records.small, records.codes.data(), limits);
+          cut.first_right = kUnknownCode;
+          keep_byte_cut(feature, cut, best);
+        });
+        if (best.exists() && best.first_right == kUnknownCode) {
+          best.first_right = code_after(best.feature, best.last_left);
+        }
+        return;
+      }
       std::array<std::uint32_t, kMaxTables> group;
+      const std::size_t stride = node_.block->record_stride;
+      const std::uint8_t* codes = node_.block->records.data() + first_row_ * stride;
       for (std::size_t begin = 0; begin < features.size(); begin += kMaxTables) {
         const auto part = features.subspan(begin, std::min(kMaxTables, features.size() - begin));
         std::size_t n_group = 0;
         for (const std::uint32_t feature : part) {
-          if (!is_small && is_threshold(feature)) group[n_group++] = feature;
+          if (is_threshold(feature)) group[n_group++] = feature;
         }
         if (n_group > 0) {
-          const std::size_t stride = node_.block->record_stride;
-          add_records(node_.block->records.data() + first_row_ * stride, stride, packed,
-                      std::span(group).first(n_group), records.tables.data());
+          add_records(codes, stride, packed, std::span(group).first(n_group),
+                      records.tables.data());
         }
         n_group = 0;
         for (const std::uint32_t feature : part) {
-          if (!is_threshold(feature)) {
-            try_column(feature, gather(feature, records), scratch, best);
-          } else if (is_small) {
-            try_small_cut(feature, limits, scratch, records, best);
-          } else {
+          if (is_threshold(feature)) {
             try_table_cut(feature, limits, records.tables.data() + kTableCells * n_group++, scratch,
                           records, best);
+          } else {
+            try_column(feature, gather(feature, records), scratch, best);
           }
         }
       }
-      if (best.exists() && best.first_right == kUnknownCode) {
-        best.first_right = code_after(best.feature, best.last_left);
-      }
-    }
-
-    void try_small_cut(std::uint32_t feature, const GiniNode& limits, Memory& scratch,
-                       RecordScratch& records, Split& best) const {
-      const CodeColumn column = gather(feature, records);
-      const std::uint8_t* codes = records.codes.data();
-      if (column.has_missing &&
-          std::find(codes, codes + node_.rows.size(), column.missing_code()) !=
-              codes + node_.rows.size()) {
-        return try_column(feature, column, scratch, best);
-      }
-      ByteCut cut = best_small_gini_cut(records.small, codes, limits);
-      cut.first_right = kUnknownCode;
-      keep_byte_cut(feature, cut, best);
     }
 
     void try_table_cut(std::uint32_t feature, const GiniNode& limits, std::uint64_t* table,
@@ -383,17 +532,18 @@ class HistogramSplitter final : public Splitter {
     static constexpr std::uint32_t kUnknownCode = kNoCode - 1;  // found when the search is over
 
     void keep_byte_cut(std::uint32_t feature, const ByteCut& cut, Split& best) const {
-      if constexpr (kHasRecordKernel) {
-        if (!cut.exists || !(score_.from_kernel(cut.score) > best.score)) return;
-        best = Split{};
-        best.score = score_.from_kernel(cut.score);
-        best.feature = feature;
-        best.kind = threshold_kind(feature);
-        best.last_left = cut.last_left;
-        best.first_right = cut.first_right;
-        best.default_child =
-            cut.left_weight > static_cast<double>(total_weight_) - cut.left_weight ? 0 : 1;
-      }
+      if (!cut.exists) return;
+      double score = cut.score;
+      if constexpr (kIsBinary) score = score_.from_kernel(score);
+      if (!(score > best.score)) return;
+      best = Split{};
+      best.score = score;
+      best.feature = feature;
+      best.kind = threshold_kind(feature);
+      best.last_left = cut.last_left;
+      best.first_right = cut.first_right;
+      best.default_child =
+          cut.left_weight > static_cast<double>(total_weight_) - cut.left_weight ? 0 : 1;
     }
 
     // The smallest code of the node above `code`.
@@ -408,39 +558,51 @@ class HistogramSplitter final : public Splitter {
       return after;
     }
 
+    // Calls visit(row of the block, its code) for the rows of the node.
+    template <typename Code, typename Visit>
+    void for_each_row(const Code* codes, Visit&& visit) const {
+      if (node_.block->has_records()) {  // gathered: side by side
+        const std::size_t n_rows = node_.rows.size();
+        for (std::size_t i = 0; i < n_rows; ++i) visit(first_row_ + i, codes[i]);
+      } else {
+        for (const std::uint32_t row : node_.rows) visit(row, codes[row]);
+      }
+    }
+
     // Adds the rows up by code; returns the codes that occur where a set can hold them.
     template <typename Code>
     CodeSet add_up(const Code* codes, const CodeColumn& column, Memory& scratch) const {
       Cell* const cells = scratch.cells.data();
       const std::size_t size = adder_.cell_size();
-      const std::size_t first = first_row_;
       CodeSet present;
       if (column.n_codes() <= 64) {
         std::uint64_t mask = 0;
-        for (const std::uint32_t row : node_.rows) {
-          mask |= std::uint64_t{1} << codes[row - first];
-          adder_.add(cells + codes[row - first] * size, row);
-        }
+        for_each_row(codes, [&](std::size_t row, Code code) {
+          mask |= std::uint64_t{1} << code;
+          adder_.add(cells + code * size, row);
+        });
         present = CodeSet(mask);
       } else if (CodeSet::can_hold(column.n_codes(), node_.rows.size())) {
-        for (const std::uint32_t row : node_.rows) {
-          scratch.marks[codes[row - first]] = 1;
-          adder_.add(cells + codes[row - first] * size, row);
-        }
+        std::uint8_t* const marks = scratch.marks.data();
+        for_each_row(codes, [&](std::size_t row, Code code) {
+          marks[code] = 1;
+          adder_.add(cells + code * size, row);
+        });
         present = CodeSet(scratch.marks);
       } else {
-        for (const std::uint32_t row : node_.rows) {
-          adder_.add(cells + codes[row - first] * size, row);
-        }
+        for_each_row(codes,
+                     [&](std::size_t row, Code code) { adder_.add(cells + code * size, row); });
       }
       if (counts_rows_) {
-        for (const std::uint32_t row : node_.rows) {
-          scratch.counts[codes[row - first]] += statistics_.repetitions[row];
-        }
+        for_each_row(codes, [&](std::size_t row, Code code) {
+          scratch.counts[code] += statistics_.repetitions[row];
+        });
       }
       if (options_.random_thresholds) {
         scratch.example.resize(std::max<std::size_t>(scratch.example.size(), column.n_codes()));
-        for (const std::uint32_t row : node_.rows) scratch.example[codes[row - first]] = row;
+        for_each_row(codes, [&](std::size_t row, Code code) {
+          scratch.example[code] = static_cast<std::uint32_t>(row);
+        });
       }
       return present;
     }
@@ -785,6 +947,7 @@ class HistogramSplitter final : public Splitter {
   const FitData& data_;
   const GrowOptions& options_;
   std::vector<Cell> total_;
+  Score score_;
   FeatureDraw draw_;
   ScratchPool<Memory> pool_;  // for features side by side
   Memory memory_;             // for records, whose features come one after the other

@@ -58,9 +58,31 @@ COMMITTEE_INLINE bool has_any(const Ints& mask) {
   return (words[0] | words[1] | words[2] | words[3]) != 0;
 }
 
+// Calls visit(i) for the scores that come close to the largest, ascending; false if there is no
+// score. `largest` holds the largest of each lane.
+constexpr float kScreenSlack = 2e-6F;
+template <typename Visit>
+COMMITTEE_INLINE bool visit_close(const Floats& largest, const float* scores, std::size_t n,
+                                  Visit&& visit) {
+  float best = largest[0];
+  for (std::size_t lane = 1; lane < kFloats; ++lane) {
+    best = largest[lane] > best ? largest[lane] : best;
+  }
+  if (best < 0.0F) return false;
+  const float bar = best - best * kScreenSlack;
+  for (std::size_t i = 0; i < n; i += kFloats) {
+    Floats lanes;
+    load(scores + i, lanes);
+    if (!has_any(lanes >= bar)) continue;
+    for (std::size_t lane = 0; lane < kFloats; ++lane) {
+      if (scores[i + lane] >= bar) visit(i + lane);
+    }
+  }
+  return true;
+}
+
 // The scores of eight cuts in single precision, -1 for cuts that break the limits. All terms are
 // positive, so nothing cancels: the relative error is below kScreenSlack.
-constexpr float kScreenSlack = 2e-6F;
 class Screen {
  public:
   explicit COMMITTEE_INLINE Screen(const GiniNode& node)
@@ -82,25 +104,10 @@ class Screen {
     std::memcpy(out, &limited, sizeof(limited));
   }
 
-  // Calls visit(i) for the cuts that come close to the best, ascending; false if there is no cut.
   template <typename Visit>
   COMMITTEE_INLINE bool for_each_promising(const float* scores, std::size_t n,
                                            Visit&& visit) const {
-    float largest = largest_[0];
-    for (std::size_t lane = 1; lane < kFloats; ++lane) {
-      largest = largest_[lane] > largest ? largest_[lane] : largest;
-    }
-    if (largest < 0.0F) return false;
-    const float bar = largest - largest * kScreenSlack;
-    for (std::size_t i = 0; i < n; i += kFloats) {
-      Floats lanes;
-      load(scores + i, lanes);
-      if (!has_any(lanes >= bar)) continue;
-      for (std::size_t lane = 0; lane < kFloats; ++lane) {
-        if (scores[i + lane] >= bar) visit(i + lane);
-      }
-    }
-    return true;
+    return visit_close(largest_, scores, n, visit);
   }
 
  private:
@@ -109,6 +116,18 @@ class Screen {
   Ints min_weight_;
   Floats largest_;
 };
+
+COMMITTEE_INLINE double exact_score(double weight, double ones, const GiniNode& node) {
+  if (!node.sums_squares) {
+    return gini_cut_score(weight, ones, node.total_weight, node.total_ones);
+  }
+  const double zeros = weight - ones;
+  const double other_weight = node.total_weight - weight;
+  const double other_ones = node.total_ones - ones;
+  const double other_zeros = other_weight - other_ones;
+  return (zeros * zeros + ones * ones) / weight +
+         (other_zeros * other_zeros + other_ones * other_ones) / other_weight;
+}
 
 COMMITTEE_INLINE ByteCut best_small_gini_cut_code(const SmallNode& rows, const std::uint8_t* codes,
                                                   const GiniNode& node) {
@@ -131,8 +150,7 @@ COMMITTEE_INLINE ByteCut best_small_gini_cut_code(const SmallNode& rows, const s
   best.score = -1.0;
   best.exists = screen.for_each_promising(rough.data(), padded, [&](std::size_t i) {
     const auto weight = static_cast<double>(weights[i]);
-    const double score =
-        gini_cut_score(weight, static_cast<double>(ones[i]), node.total_weight, node.total_ones);
+    const double score = exact_score(weight, static_cast<double>(ones[i]), node);
     const bool is_better = score > best.score || (score == best.score && codes[i] < best.last_left);
     if (!is_better) return;
     best.score = score;
@@ -172,8 +190,7 @@ COMMITTEE_INLINE ByteCut best_table_gini_cut_code(std::uint64_t* table, std::siz
   // An empty code repeats the score of the code before it, so the first of equals is present.
   best.exists = screen.for_each_promising(rough.data(), padded, [&](std::size_t code) {
     const auto weight = static_cast<double>(lefts[code] & 0xFFFFFFFFULL);
-    const double score = gini_cut_score(weight, static_cast<double>(lefts[code] >> 32),
-                                        node.total_weight, node.total_ones);
+    const double score = exact_score(weight, static_cast<double>(lefts[code] >> 32), node);
     if (!(score > best.score)) return;
     best.score = score;
     best.last_left = static_cast<std::uint32_t>(code);
@@ -182,6 +199,123 @@ COMMITTEE_INLINE ByteCut best_table_gini_cut_code(std::uint64_t* table, std::siz
   best.first_right = best.last_left + 1;
   while (best.exists && lefts[best.first_right] == lefts[best.last_left]) ++best.first_right;
   return best;
+}
+
+// The sum of the lanes of l, of l * l and of r * r.
+COMMITTEE_INLINE void add_lanes(const Floats& l, const Floats& r, float* sum, float* squares,
+                                float* other_squares) {
+  const Floats l2 = l * l;
+  const Floats r2 = r * r;
+  const Ints low{0, 1, 2, 3, 8, 9, 10, 11};
+  const Ints high{4, 5, 6, 7, 12, 13, 14, 15};
+  Floats both = __builtin_shuffle(l2, r2, low) + __builtin_shuffle(l2, r2, high);
+  Floats plain = __builtin_shuffle(l, l, low) + __builtin_shuffle(l, l, high);
+  const Ints swap_ones{1, 0, 3, 2, 5, 4, 7, 6};
+  const Ints swap_twos{2, 3, 0, 1, 6, 7, 4, 5};
+  both += __builtin_shuffle(both, swap_ones);
+  plain += __builtin_shuffle(plain, swap_ones);
+  both += __builtin_shuffle(both, swap_twos);
+  plain += __builtin_shuffle(plain, swap_twos);
+  *sum = plain[0];
+  *squares = both[0];
+  *other_squares = both[4];
+}
+
+COMMITTEE_INLINE double exact_class_score(const ClassCell& left, const ClassNode& node) {
+  double weight = 0.0;
+  double squares = 0.0;
+  double other_squares = 0.0;
+  for (std::size_t lane = 0; lane < kClassLanes; ++lane) {
+    const auto own = static_cast<double>(left[lane]);
+    const auto other = static_cast<double>(node.totals[lane] - left[lane]);
+    weight += own;
+    squares += own * own;
+    other_squares += other * other;
+  }
+  return squares / weight + other_squares / (node.total_weight - weight);
+}
+
+COMMITTEE_INLINE ByteCut best_table_class_cut_code(ClassCell* table, std::size_t n_codes,
+                                                   const ClassNode& node) {
+  alignas(32) std::array<ClassCell, kByteCodes> lefts;
+  alignas(32) std::array<float, kByteCodes> weights;
+  alignas(32) std::array<float, kByteCodes> squares;
+  alignas(32) std::array<float, kByteCodes> other_squares;
+  alignas(32) std::array<float, kByteCodes> rough;
+  std::array<std::uint8_t, kByteCodes> codes;
+  Ints totals;
+  load(node.totals.data(), totals);
+  Ints left{};
+  std::size_t n_present = 0;
+  for (std::size_t code = 0; code < n_codes; ++code) {
+    Ints cell;
+    load(table[code].data(), cell);
+    if (!has_any(cell)) continue;
+    left += cell;
+    std::memset(table[code].data(), 0, sizeof(ClassCell));
+    std::memcpy(lefts[n_present].data(), &left, sizeof(left));
+    const Ints right = totals - left;
+    add_lanes(__builtin_convertvector(left, Floats), __builtin_convertvector(right, Floats),
+              &weights[n_present], &squares[n_present], &other_squares[n_present]);
+    codes[n_present++] = static_cast<std::uint8_t>(code);
+  }
+  ByteCut best;
+  best.score = -1.0;
+  if (n_present < 2) return best;
+  const std::size_t padded = (n_present + kFloats - 1) / kFloats * kFloats;
+  for (std::size_t i = n_present; i < padded; ++i) weights[i] = 0.0F;  // refused
+  const auto total = static_cast<float>(node.total_weight);
+  const auto least = static_cast<float>(std::ceil(node.min_weight));
+  Floats largest = Floats{} - 1.0F;
+  for (std::size_t i = 0; i < padded; i += kFloats) {
+    Floats weight;
+    Floats own;
+    Floats other;
+    load(weights.data() + i, weight);
+    load(squares.data() + i, own);
+    load(other_squares.data() + i, other);
+    const Floats other_weight = total - weight;
+    const Floats score = own / weight + other / other_weight;
+    const Ints is_allowed = (weight >= least) & (other_weight >= least);
+    const Floats limited = is_allowed ? score : Floats{} - 1.0F;
+    largest = limited > largest ? limited : largest;
+    std::memcpy(rough.data() + i, &limited, sizeof(limited));
+  }
+  std::size_t index = 0;
+  best.exists = visit_close(largest, rough.data(), padded, [&](std::size_t i) {
+    const double score = exact_class_score(lefts[i], node);
+    if (!(score > best.score)) return;
+    best.score = score;
+    index = i;
+  });
+  if (!best.exists) return best;
+  best.last_left = codes[index];
+  best.first_right = codes[index + 1];
+  for (const std::int32_t weight : lefts[index]) best.left_weight += static_cast<double>(weight);
+  return best;
+}
+
+// Compares all pairs of (code, position), sixteen at a time.
+COMMITTEE_INLINE void sort_codes_code(const std::uint8_t* codes, std::size_t n,
+                                      std::uint8_t* order) {
+  constexpr std::size_t kShorts = 16;
+  using Shorts = std::int16_t __attribute__((vector_size(sizeof(std::int16_t) * kShorts)));
+  alignas(32) std::array<std::int16_t, kSmallNodeRows> keys;
+  alignas(32) std::array<std::int16_t, kSmallNodeRows> ranks;
+  for (std::size_t i = 0; i < n; ++i) {
+    keys[i] = static_cast<std::int16_t>(codes[i] * kSmallNodeRows + i);
+  }
+  for (std::size_t first = 0; first < n; first += kShorts) {
+    for (std::size_t i = n; i < first + kShorts; ++i) keys[i] = 0;
+    Shorts own;
+    load(keys.data() + first, own);
+    Shorts rank{};
+    for (std::size_t i = 0; i < n; ++i) rank -= own > keys[i];
+    std::memcpy(ranks.data() + first, &rank, sizeof(rank));
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    order[static_cast<std::size_t>(ranks[i])] = static_cast<std::uint8_t>(i);
+  }
 }
 
 COMMITTEE_INLINE void fill_small_node_code(SmallNode& node,
@@ -237,6 +371,13 @@ COMMITTEE_TWICE(ByteCut, best_small_gini_cut,
 COMMITTEE_TWICE(ByteCut, best_table_gini_cut,
                 (std::uint64_t * table, std::size_t n_codes, const GiniNode& node),
                 (table, n_codes, node))
+
+COMMITTEE_TWICE(ByteCut, best_table_class_cut,
+                (ClassCell * table, std::size_t n_codes, const ClassNode& node),
+                (table, n_codes, node))
+
+COMMITTEE_TWICE(void, sort_codes,
+                (const std::uint8_t* codes, std::size_t n, std::uint8_t* order), (codes, n, order))
 
 COMMITTEE_TWICE(CodeRange, range_of, (std::span<const std::uint8_t> codes), (codes))
 

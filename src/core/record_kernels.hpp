@@ -1,5 +1,6 @@
-// The best cut of a feature in a block of records: codes are bytes, two classes, Gini.
+// The best cut of a feature in a block of records, where codes are bytes.
 //
+// Two classes, Gini:
 // A small node compares all pairs of its rows: no table to clear and to scan, and bytes go through
 // a vector register 32 at a time. A larger node adds up its rows by code. Both look at the same
 // cuts as the general search does. They are screened in single precision, and those that come
@@ -26,11 +27,13 @@ struct ByteCut {
   bool exists = false;
 };
 
-// The two sums of a node and the least weight of a side.
+// The two sums of a node and the least weight of a side. `sums_squares`: two of many classes, whose
+// scores are sums of squares over weights instead of gini_cut_score.
 struct GiniNode {
   double total_weight = 0.0;
   double total_ones = 0.0;
   double min_weight = 1.0;
+  bool sums_squares = false;
 };
 
 // Weights of the rows of a small node, each spread over 32 bytes.
@@ -68,5 +71,22 @@ CodeRange range_of(std::span<const std::uint8_t> codes);
 // The sum of the statistics of the rows whose code is at most `last_left`.
 std::uint64_t sum_left(std::span<const std::uint8_t> codes, const std::uint64_t* packed,
                        std::uint8_t last_left);
+
+// Up to eight classes, Gini. A cell holds the weight of each class; lanes beyond the last class stay
+// zero.
+constexpr std::size_t kClassLanes = 8;
+using ClassCell = std::array<std::int32_t, kClassLanes>;
+struct ClassNode {
+  ClassCell totals{};
+  double total_weight = 0.0;
+  double min_weight = 1.0;
+};
+// The best cut of a table of `n_codes` cells, which is cleared; its score is the sum of squares over
+// weights of both sides.
+ByteCut best_table_class_cut(ClassCell* table, std::size_t n_codes, const ClassNode& node);
+
+// The positions 0 ... n - 1 in the order of their codes, equal codes in order of position.
+// n <= kSmallNodeRows; `codes` and `order` have room for that many.
+void sort_codes(const std::uint8_t* codes, std::size_t n, std::uint8_t* order);
 
 }  // namespace committee

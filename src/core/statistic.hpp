@@ -189,6 +189,11 @@ struct SumAdder {
   explicit SumAdder(const RowStatistics& rows) : sums(rows.sums.data()), size(rows.cell_size) {}
   std::size_t cell_size() const { return size; }
   void add(Cell* cell, std::size_t row) const {
+    if (size == 2) {  // one target: both at once
+      cell[0] += sums[2 * row];
+      cell[1] += sums[2 * row + 1];
+      return;
+    }
     for (std::size_t i = 0; i < size; ++i) cell[i] += sums[row * size + i];
   }
   void add_masked(Cell* cell, std::size_t row, std::uint64_t mask) const {
