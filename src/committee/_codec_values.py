@@ -43,6 +43,15 @@ def members_of(payload: Any, *names: str) -> list[Any]:
 
 def cannot_store(obj: Any, path: str, what: str | None = None) -> TypeError:
     """Build the error for an object that a model file does not hold."""
+    kind = type(obj)
+    if what is None and hasattr(kind, "fit") and hasattr(kind, "get_params"):
+        library = kind.__module__.partition(".")[0]
+        return TypeError(
+            f"{path}: cannot be stored safely: {kind.__name__}; a model file holds estimators of "
+            "committee, arrays and plain Python values, because to read an estimator of "
+            f"{library!r} means to run code that the file names. Use members of committee, or "
+            "store it by skops.io.dump, or by pickle for files that only you can write"
+        )
     return TypeError(
         f"{path}: cannot be stored safely: {what or type(obj).__name__}; a model file holds "
         "estimators of committee, arrays and plain Python values (for other objects use pickle)"

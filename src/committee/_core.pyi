@@ -108,3 +108,69 @@ class SamplingPlan:
 
 def derive_key(key: int, index: int) -> int:
     """The key of child number `index` of `key`."""
+
+class Forest:
+    """Many trees in little memory; see src/core/forest.hpp."""
+
+    @staticmethod
+    def from_trees(
+        trees: Sequence[Tree], criterion: str, n_classes: Sequence[int], keep_all: bool = False
+    ) -> Forest:
+        """A forest of grown trees; n_classes is empty for regression."""
+
+    @staticmethod
+    def join(forests: Sequence[Forest]) -> Forest:
+        """All trees of some forests, one after another."""
+
+    @property
+    def n_trees(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_values(self) -> int: ...
+    @property
+    def n_bytes(self) -> int: ...
+    def node_counts(self) -> NDArray[np.int64]: ...
+    def leaf_counts(self) -> NDArray[np.int64]: ...
+    def part(self, begin: int, end: int) -> Forest: ...
+    def tree(self, index: int) -> Tree: ...
+    def impurity_decreases(self, n_threads: int = 1) -> NDArray[np.float64]: ...
+    def predict(
+        self,
+        table: Table,
+        *,
+        hard: bool = False,
+        tree_weights: NDArray[np.float64] | None = None,
+        stages: Sequence[int] | None = None,
+        n_threads: int = 1,
+    ) -> NDArray[np.float64]:
+        """Sums of the trees' values or votes, n_rows x n_values; with stages one for each."""
+
+    def predict_each(self, table: Table, n_threads: int = 1) -> NDArray[np.float64]: ...
+    def apply(
+        self, table: Table, leaf_numbers: bool = False, n_threads: int = 1
+    ) -> NDArray[np.uint32]: ...
+
+def grow_forest(
+    dataset: BinnedDataset,
+    n_trees: int,
+    *,
+    classes: NDArray[np.int32] | None = None,
+    n_classes: Sequence[int] = ...,
+    reals: NDArray[np.float64] | None = None,
+    weights: NDArray[np.float64] | None = None,
+    counts: NDArray[np.uint32] | None = None,
+    settings: dict[str, Any] = ...,
+    first_tree: int = 0,
+    tree_seed: int = 0,
+    plan: SamplingPlan | None = None,
+    row_seed: int = 0,
+    feature_plan: SamplingPlan | None = None,
+    feature_seed: int = 0,
+    balance_classes: bool = False,
+    ccp_alpha: float = 0.0,
+    use_records: bool = True,
+    n_threads: int = 1,
+    progress: Callable[[int], object] | None = None,
+) -> Forest:
+    """Grow trees first_tree, first_tree + 1, ... of a forest; progress counts trees."""

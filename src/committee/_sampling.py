@@ -161,12 +161,14 @@ class RowSampler:
         weights, strata = self.unit_weights, self.unit_strata
         if weights is not None and not (np.isfinite(weights).all() and (weights >= 0).all()):
             raise ValueError("weights are not finite")
-        n_units = self.n_rows if self.unit_of_row is None else int(self.unit_of_row.max()) + 1
-        if n_units > self.n_rows or (strata is not None and len(strata) != n_units):
+        units = self.unit_of_row
+        n_units = self.n_rows if units is None else int(units.max()) + 1
+        if n_units > self.n_rows or (units is not None and len(units) != self.n_rows):
+            raise ValueError("the groups do not fit the rows")
+        if strata is not None and len(strata) != n_units:
             raise ValueError("the strata do not fit the rows")
         if weights is not None and (len(weights) != n_units or not weights.any()):
             raise ValueError("the weights do not fit the rows")
-        _ = self.plan
 
 
 def sample_size(max_samples: Any, n_units: int, total: float, *, most: int | None = None) -> int:
@@ -227,7 +229,7 @@ def _warn_of_small_weights(max_samples: float, n_draws: int, n_units: int, total
             f"each sample has only {n_draws} of {n_units} rows (or groups). Scale the weights, or "
             "pass max_samples as an int",
             UserWarning,
-            stacklevel=5,
+            stacklevel=7,  # the call of fit
         )
 
 

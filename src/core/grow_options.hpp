@@ -22,6 +22,9 @@ struct GrowOptions {
   double min_weight_leaf = 0.0;
   double min_impurity_decrease = 0.0;
   std::uint32_t max_features = std::numeric_limits<std::uint32_t>::max();
+  // Whether a drawn feature that is constant in the node counts as one of max_features.
+  bool count_constant = true;
+  std::vector<std::uint32_t> allowed;  // features the tree may use, ascending; empty: all
   bool random_thresholds = false;
   bool fan_out_categories = false;
   // Category subsets are ranked by their gain less the price of their levels, see level_price.

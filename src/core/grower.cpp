@@ -254,7 +254,7 @@ class TreeGrower {
   std::int64_t count_rows(const OpenNode& node) const {
     if (data_.entries.repetitions.empty()) return static_cast<std::int64_t>(node.n_rows());
     if (data_.entries.weights_are_repetitions) {
-      return count_repetitions(node.block->statistics, node.rows());
+      return count_repetitions(node.block->statistics, node.rows(), node.block->has_records());
     }
     std::int64_t n_rows = 0;
     for (const std::uint32_t row : node.rows()) {

@@ -152,7 +152,12 @@ class HistogramSplitter final : public Splitter {
     const RowStatistics& statistics = node.block->statistics;
     const Adder adder(statistics);
     total_.assign(adder.cell_size(), 0);
-    for (const std::uint32_t row : node.rows) adder.add(total_.data(), row);
+    if (node.block->has_records()) {
+      const std::size_t end = node.rows[0] + node.rows.size();
+      for (std::size_t row = node.rows[0]; row < end; ++row) adder.add(total_.data(), row);
+    } else {
+      for (const std::uint32_t row : node.rows) adder.add(total_.data(), row);
+    }
     score_.start(statistics, total_.data());
     const Score& score = score_;
     if (score.is_pure(statistics, node.rows, total_.data())) return {};

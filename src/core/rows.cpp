@@ -28,6 +28,18 @@ std::size_t partition_in_two(std::span<std::uint32_t> rows, std::vector<std::uin
   return n_left;
 }
 
+// The common case of records: the positions of the codes up to `last_left`, and of the others.
+std::size_t partition_codes(const std::uint8_t* codes, std::size_t stride, std::uint32_t last_left,
+                            std::size_t n_rows, std::uint32_t* left, std::uint32_t* right) {
+  std::size_t n_left = 0;
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    left[n_left] = static_cast<std::uint32_t>(i);
+    right[i - n_left] = static_cast<std::uint32_t>(i);
+    n_left += codes[i * stride] <= last_left ? 1 : 0;
+  }
+  return n_left;
+}
+
 template <typename ChildOf>
 void partition_in_many(std::span<std::uint32_t> rows, PartitionScratch& scratch,
                        ChildOf&& child_of) {
@@ -81,14 +93,25 @@ void partition_rows(Block& block, std::size_t begin, std::size_t end, const Spli
                 [=](std::uint32_t row) { return std::uint32_t{codes[row]}; });
     });
   }
-  if (scratch.order.size() < end - begin) scratch.order.resize(end - begin);
-  const auto order = std::span(scratch.order).first(end - begin);
-  std::iota(order.begin(), order.end(), 0U);
+  const std::size_t n_rows = end - begin;
+  if (scratch.order.size() < n_rows) scratch.order.resize(n_rows);
+  const auto order = std::span(scratch.order).first(n_rows);
   const std::size_t stride = block.record_stride;
   const std::uint8_t* codes = block.records.data() + begin * stride + split.feature;
+  const bool is_threshold = split.kind == SplitKind::kReal || split.kind == SplitKind::kInteger;
+  if (is_threshold && !column.has_missing) {
+    if (scratch.rows.size() < n_rows) scratch.rows.resize(n_rows);
+    const std::size_t n_left = partition_codes(codes, stride, split.last_left, n_rows,
+                                               order.data(), scratch.rows.data());
+    scratch.begins = {0, n_left, n_rows};
+    const auto right = std::span(scratch.rows).first(n_rows - n_left);
+    return reorder_records(block, {begin, order.first(n_left), right}, scratch.bytes);
+  }
+  std::iota(order.begin(), order.end(), 0U);
   partition(column, split, order, scratch,
             [=](std::uint32_t row) { return std::uint32_t{codes[row * stride]}; });
-  reorder_records(block, {begin, order, scratch.begins[1]}, scratch.bytes);
+  const std::size_t n_left = scratch.begins[1];
+  reorder_records(block, {begin, order.first(n_left), order.subspan(n_left)}, scratch.bytes);
 }
 
 }  // namespace committee

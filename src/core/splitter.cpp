@@ -72,25 +72,55 @@ Split try_features(std::span<const std::uint32_t> features, const NodeView& node
   return best;
 }
 
+namespace {
+
+// Whether the rows of the node differ in a feature; mostly the first few tell.
+bool varies(const NodeView& node, std::uint32_t feature) {
+  const CodeColumn& column = node.block->columns[feature];
+  if (column.n_codes() < 2) return false;
+  const std::uint32_t first = column.at(node.rows[0]);
+  return std::any_of(node.rows.begin(), node.rows.end(),
+                     [&](std::uint32_t row) { return column.at(row) != first; });
+}
+
+}  // namespace
+
+void FeatureDraw::start(const Block& block, const GrowOptions& options) {
+  if (!features_.empty()) return;
+  features_ = options.allowed;
+  if (features_.empty()) {
+    features_.resize(block.columns.size());
+    std::iota(features_.begin(), features_.end(), 0U);
+  }
+}
+
 Split FeatureDraw::search(const NodeView& node, const GrowOptions& options,
                           const TryBatch& try_batch) {
   const Block& block = *node.block;
-  const auto n_features = static_cast<std::uint32_t>(block.columns.size());
-  if (options.max_features >= n_features) return try_batch(block.varying);
-  if (features_.size() != n_features) {
-    features_.resize(n_features);
-    std::iota(features_.begin(), features_.end(), 0U);
+  start(block, options);
+  const auto n_features = static_cast<std::uint32_t>(features_.size());
+  if (options.max_features >= n_features) {
+    if (options.allowed.empty()) return try_batch(block.varying);
+    batch_.clear();
+    for (const std::uint32_t feature : features_) {
+      if (block.columns[feature].n_codes() >= 2) batch_.push_back(feature);
+    }
+    return try_batch(batch_);
   }
   Random random(node.key);
   Split found;
   batch_.clear();
   swapped_.clear();
+  std::uint32_t n_counted = 0;
   for (std::uint32_t i = 0; i < n_features && !found.exists(); ++i) {
     const std::uint32_t other = i + random.below(n_features - i);
     std::swap(features_[i], features_[other]);
     swapped_.push_back(other);
-    if (block.columns[features_[i]].n_codes() >= 2) batch_.push_back(features_[i]);
-    if (i + 1 >= options.max_features && !batch_.empty()) {
+    const bool is_useful = options.count_constant ? block.columns[features_[i]].n_codes() >= 2
+                                                  : varies(node, features_[i]);
+    if (is_useful) batch_.push_back(features_[i]);
+    n_counted += is_useful || options.count_constant ? 1 : 0;
+    if ((n_counted >= options.max_features || i + 1 == n_features) && !batch_.empty()) {
       found = try_batch(batch_);
       batch_.clear();
     }

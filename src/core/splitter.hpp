@@ -56,7 +56,9 @@ class FeatureDraw {
   Split search(const NodeView& node, const GrowOptions& options, const TryBatch& try_batch);
 
  private:
-  std::vector<std::uint32_t> features_;  // all of them, in order between two searches
+  void start(const Block& block, const GrowOptions& options);
+
+  std::vector<std::uint32_t> features_;  // all to draw from, in order between two searches
   std::vector<std::uint32_t> swapped_;
   std::vector<std::uint32_t> batch_;
 };

@@ -184,10 +184,17 @@ void reorder_statistics(RowStatistics& rows, const Reordering& moves,
   reorder_items(rows.row_weights, 1, moves, scratch);
 }
 
-std::int64_t count_repetitions(const RowStatistics& rows, std::span<const std::uint32_t> which) {
+std::int64_t count_repetitions(const RowStatistics& rows, std::span<const std::uint32_t> which,
+                               bool are_neighbours) {
   std::int64_t total = 0;
   if (rows.layout == StatisticLayout::kBinaryCounts) {
     std::uint64_t sum = 0;
+    if (are_neighbours) {
+      for (const std::uint64_t row : std::span(rows.packed).subspan(which[0], which.size())) {
+        sum += row;
+      }
+      return static_cast<std::int64_t>(sum & 0xFFFFFFFFULL);
+    }
     for (const std::uint32_t row : which) sum += rows.packed[row];
     return static_cast<std::int64_t>(sum & 0xFFFFFFFFULL);
   }

@@ -70,12 +70,12 @@ bool is_too_coarse(const RowStatistics& rows, std::span<const std::uint32_t> whi
 bool take_statistics(const RowStatistics& parent, std::span<const std::uint32_t> parent_rows,
                      RowStatistics& rows);
 
-// A new order of the items [begin, begin + order.size()) of an array: item begin + order[i] goes to
-// begin + i. The first `n_kept` of them ascend, so that they can move where they are.
+// A new order of some items of an array, from `begin` on: first the items begin + kept[i], which
+// ascend and so can move where they are, then the items begin + moved[i].
 struct Reordering {
   std::size_t begin = 0;
-  std::span<const std::uint32_t> order;
-  std::size_t n_kept = 0;
+  std::span<const std::uint32_t> kept;
+  std::span<const std::uint32_t> moved;
 };
 
 // Reorders items of `kSize` bytes, or of `size` bytes where kSize is 0.
@@ -83,16 +83,16 @@ template <std::size_t kSize>
 void reorder_bytes(std::byte* items, std::size_t size, const Reordering& moves,
                    std::vector<std::byte>& scratch) {
   const std::size_t step = kSize == 0 ? size : kSize;
-  const std::size_t n_moved = moves.order.size() - moves.n_kept;
-  if (scratch.size() < n_moved * step) scratch.resize(n_moved * step);
+  const std::size_t n_bytes = moves.moved.size() * step;
+  if (scratch.size() < n_bytes) scratch.resize(n_bytes);
   std::byte* const first = items + moves.begin * step;
   std::byte* out = scratch.data();
-  for (const std::uint32_t item : moves.order.subspan(moves.n_kept)) {
+  for (const std::uint32_t item : moves.moved) {
     std::memcpy(out, first + item * step, step);
     out += step;
   }
   out = first;
-  for (const std::uint32_t item : moves.order.first(moves.n_kept)) {
+  for (const std::uint32_t item : moves.kept) {
     if constexpr (kSize == 0) {
       std::memmove(out, first + item * step, step);
     } else {  // through registers: an item may stay where it is
@@ -102,7 +102,7 @@ void reorder_bytes(std::byte* items, std::size_t size, const Reordering& moves,
     }
     out += step;
   }
-  std::memcpy(out, scratch.data(), n_moved * step);
+  std::memcpy(out, scratch.data(), n_bytes);
 }
 
 // Items are `width` numbers; an empty array stays empty.
@@ -125,8 +125,10 @@ void reorder_items(std::vector<T>& items, std::size_t width, const Reordering& m
 void reorder_statistics(RowStatistics& rows, const Reordering& moves,
                         std::vector<std::byte>& scratch);
 
-// The number of repetitions of some rows, where weights count them.
-std::int64_t count_repetitions(const RowStatistics& rows, std::span<const std::uint32_t> which);
+// The number of repetitions of some rows, where weights count them; `are_neighbours`: they follow
+// each other.
+std::int64_t count_repetitions(const RowStatistics& rows, std::span<const std::uint32_t> which,
+                               bool are_neighbours);
 
 // Adders know how a row changes a cell; the one template axis below the node besides criteria.
 struct BinaryAdder {

@@ -116,6 +116,10 @@ GrowOptions options_of(const nb::dict& settings, std::size_t n_features, const T
       options.min_impurity_decrease = nb::cast<double>(value);
     } else if (name == "max_features") {
       options.max_features = nb::cast<std::uint32_t>(value);
+    } else if (name == "count_constant") {
+      options.count_constant = nb::cast<bool>(value);
+    } else if (name == "allowed") {
+      options.allowed = nb::cast<std::vector<std::uint32_t>>(value);
     } else if (name == "random_thresholds") {
       options.random_thresholds = nb::cast<bool>(value);
     } else if (name == "fan_out_categories") {
@@ -136,6 +140,9 @@ GrowOptions options_of(const nb::dict& settings, std::size_t n_features, const T
     throw nb::value_error("monotonic must have one entry a feature");
   }
   if (options.max_features == 0) throw nb::value_error("max_features must be at least 1");
+  for (const std::uint32_t feature : options.allowed) {
+    if (feature >= n_features) throw nb::value_error("allowed names a feature beyond the last");
+  }
   const bool is_class_criterion = options.criterion == Criterion::kGini ||
                                   options.criterion == Criterion::kEntropy ||
                                   options.criterion == Criterion::kError;

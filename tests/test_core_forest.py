@@ -1,0 +1,328 @@
+"""The forest of the core: what it grows, keeps and predicts agrees with its trees one by one."""
+
+import numpy as np
+import pytest
+from test_core_tree import KINDS, random_columns, random_tree, table_of
+from tree_tools import make_target, make_weight
+
+from committee import _core
+from committee._sampling import plan_features, plan_rows, row_seed, tree_seed
+
+CLASSES = ("gini", "entropy", "error")
+N_ROWS, N_TREES = 300, 7
+
+
+def make_table(rng, n_rows=N_ROWS):
+    """Reals with missing values and infinities, a whole column, a wide integer, two categories."""
+    reals = rng.normal(size=(n_rows, 3))
+    reals[rng.random(reals.shape) < 0.1] = np.nan
+    reals[rng.random(reals.shape) < 0.01] = np.inf
+    reals[:, 2] = np.round(reals[:, 2] * 2)
+    table = _core.Table(n_rows)
+    for column in reals.T:
+        table.add_column(0, np.ascontiguousarray(column))
+    table.add_column(1, 2**60 + rng.integers(-50, 50, n_rows))
+    table.add_column(2, rng.integers(-1, 5, n_rows).astype(np.int32))
+    table.add_column(2, rng.integers(0, 40, n_rows).astype(np.int32))
+    return table
+
+
+N_LEVELS = [0, 0, 0, 0, 5, 40]
+
+
+def target_of(criterion, rng, n_rows=N_ROWS, n_outputs=1, n_classes=3):
+    """What grow_tree and grow_forest call the target."""
+    y = make_target(criterion, rng, n_rows, n_outputs, n_classes).reshape(n_rows, n_outputs)
+    if criterion in CLASSES:
+        return {"classes": y.astype(np.int32), "n_classes": [n_classes] * n_outputs}
+    return {"reals": np.ascontiguousarray(y, dtype=np.float64)}
+
+
+def grow(rng, criterion="gini", *, n_outputs=1, n_trees=N_TREES, plan=None, settings=None, **more):
+    """A small forest, its table, and what it was grown with."""
+    table = make_table(rng)
+    dataset = _core.BinnedDataset(table, n_levels=N_LEVELS)
+    arguments = {
+        **target_of(criterion, rng, n_outputs=n_outputs),
+        "settings": {"criterion": criterion, "max_features": 2, **(settings or {})},
+        "tree_seed": tree_seed(3),
+        "plan": plan,
+        "row_seed": row_seed(3),
+        **more,
+    }
+    return _core.grow_forest(dataset, n_trees, **arguments), table, dataset, arguments
+
+
+def assert_same_arrays(a, b, rtol=0.0):
+    assert set(a) == set(b)
+    for name, array in a.items():
+        if name in ("values", "impurity", "weight") and rtol:
+            scale = max(float(np.abs(array).max()), 1e-300)
+            np.testing.assert_allclose(array, b[name], rtol=rtol, atol=rtol * scale, err_msg=name)
+        else:
+            np.testing.assert_array_equal(array, b[name], err_msg=name)
+
+
+def forest_of_random_trees(rng, n_trees=5):
+    """Trees with every kind of split and a number of nodes each in no particular order."""
+    trees = [random_tree(rng, n_splits=int(rng.integers(1, 150))) for _ in range(n_trees)]
+    return _core.Forest.from_trees(trees, "squared_error", [], keep_all=True), trees
+
+
+# --- what is grown ---
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "parts"])
+def test_each_tree_is_the_tree_of_its_rows_and_its_seed(rng, weights):
+    sampler = plan_rows(N_ROWS, 3)
+    weight = make_weight(weights, rng, N_ROWS)
+    forest, _, dataset, arguments = grow(rng, plan=sampler.plan, weights=weight)
+    for index in range(N_TREES):
+        counts = sampler.counts(index)
+        settings = {
+            **arguments["settings"],
+            "seed": _core.derive_key(arguments["tree_seed"], index),
+        }
+        alone = _core.grow_tree(
+            dataset,
+            classes=arguments["classes"],
+            n_classes=arguments["n_classes"],
+            weights=counts * (np.ones(N_ROWS) if weight is None else weight),
+            counts=counts,
+            settings=settings,
+            use_records=True,
+        )
+        rtol = 1e-12 if weights == "parts" else 0.0
+        assert_same_arrays(forest.tree(index).arrays(), alone.arrays(), rtol)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("weights", ["none", "whole", "parts"])
+@pytest.mark.parametrize(
+    "criterion", ["gini", "entropy", "error", "squared_error", "poisson", "absolute_error"]
+)
+@pytest.mark.parametrize("limits", [{}, {"min_rows_leaf": 5}])
+def test_inner_nodes_follow_from_the_leaves(rng, criterion, weights, n_outputs, limits):
+    weight = make_weight(weights, rng, N_ROWS)
+    forest, _, dataset, arguments = grow(
+        rng, criterion, n_outputs=n_outputs, n_trees=1, weights=weight, settings=limits
+    )
+    del arguments["plan"], arguments["row_seed"]
+    seed = _core.derive_key(arguments.pop("tree_seed"), 0)
+    arguments["settings"]["seed"] = seed
+    use_records = criterion != "absolute_error"
+    alone = _core.grow_tree(dataset, **arguments, use_records=use_records)
+    is_exact = (criterion in CLASSES and weights != "parts") or criterion == "absolute_error"
+    assert_same_arrays(forest.tree(0).arrays(), alone.arrays(), 0.0 if is_exact else 1e-12)
+
+
+def test_inner_nodes_of_large_targets_are_no_worse_than_float64(rng):
+    table = make_table(rng)
+    dataset = _core.BinnedDataset(table, n_levels=N_LEVELS)
+    for scale in (1e-200, 1e200):
+        y = scale * rng.normal(size=(N_ROWS, 1))
+        settings = {"criterion": "squared_error", "max_depth": 5}
+        alone = _core.grow_tree(dataset, reals=y, settings=settings)
+        forest = _core.Forest.from_trees([alone], "squared_error", [])
+        if scale < 1:  # squares beyond float64 are infinite in both
+            assert_same_arrays(forest.tree(0).arrays(), alone.arrays(), 1e-12)
+        np.testing.assert_allclose(
+            forest.tree(0).arrays()["values"], alone.arrays()["values"], rtol=1e-11
+        )
+
+
+def test_monotone_trees_are_kept_whole(rng):
+    forest, _, dataset, arguments = grow(
+        rng,
+        "squared_error",
+        n_trees=1,
+        settings={"monotonic": [1, -1, 0, 0, 0, 0], "max_features": 6},
+    )
+    del arguments["plan"], arguments["row_seed"]
+    arguments["settings"]["seed"] = _core.derive_key(arguments.pop("tree_seed"), 0)
+    alone = _core.grow_tree(dataset, **arguments, use_records=True)
+    assert_same_arrays(forest.tree(0).arrays(), alone.arrays())
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5, 40])
+@pytest.mark.parametrize("use_records", [False, True])
+def test_the_forest_does_not_depend_on_threads(seed, n_threads, use_records):
+    plan = plan_rows(N_ROWS, 3).plan
+    expected = grow(np.random.default_rng(seed), plan=plan, use_records=use_records)[0]
+    forest = grow(
+        np.random.default_rng(seed), plan=plan, n_threads=n_threads, use_records=use_records
+    )[0]
+    for index in range(N_TREES):
+        assert_same_arrays(forest.tree(index).arrays(), expected.tree(index).arrays())
+
+
+def test_a_forest_grown_in_two_steps_is_the_forest_grown_in_one(seed):
+    plan = plan_rows(N_ROWS, 3).plan
+    whole = grow(np.random.default_rng(seed), plan=plan)[0]
+    first = grow(np.random.default_rng(seed), plan=plan, n_trees=3)[0]
+    rest = grow(np.random.default_rng(seed), plan=plan, n_trees=N_TREES - 3, first_tree=3)[0]
+    joined = _core.Forest.join([first, rest])
+    for forest in (joined, _core.Forest.join([joined.part(0, 2), joined.part(2, N_TREES)])):
+        assert forest.n_trees == N_TREES
+        for index in range(N_TREES):
+            assert_same_arrays(forest.tree(index).arrays(), whole.tree(index).arrays())
+
+
+def test_balanced_classes_weigh_the_same_in_each_sample(rng):
+    plan = plan_rows(N_ROWS, 3).plan
+    forest, _, _, arguments = grow(rng, plan=plan, balance_classes=True)
+    for index in range(N_TREES):
+        root = forest.tree(index).arrays()
+        np.testing.assert_allclose(root["values"][0], np.full(3, 1 / 3), rtol=1e-12)
+        assert root["n_rows"][0] == N_ROWS  # rows count as often as they were drawn
+        np.testing.assert_allclose(root["weight"][0], N_ROWS, rtol=1e-12)
+    with pytest.raises(ValueError, match="only classes"):
+        grow(rng, "squared_error", balance_classes=True)
+    assert arguments["n_classes"] == [3]
+
+
+def test_trees_are_pruned_one_by_one(rng, seed):
+    plan = plan_rows(N_ROWS, 3).plan
+    full = grow(np.random.default_rng(seed), plan=plan)[0]
+    pruned = grow(np.random.default_rng(seed), plan=plan, ccp_alpha=0.01)[0]
+    for index in range(N_TREES):
+        expected = full.tree(index).prune(0.01).arrays()
+        assert_same_arrays(pruned.tree(index).arrays(), expected)
+
+
+def test_progress_counts_trees_and_what_it_raises_stops_the_growth(rng):
+    table = _core.Table.from_matrix(rng.normal(size=(20_000, 10)))
+    dataset = _core.BinnedDataset(table)
+    classes = rng.integers(0, 2, (20_000, 1)).astype(np.int32)
+    seen = []
+
+    def stop(done):
+        seen.append(done)
+        if done >= 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _core.grow_forest(dataset, 1000, classes=classes, n_classes=[2], n_threads=2, progress=stop)
+    assert seen == sorted(seen)
+    assert seen[-1] < 100
+
+
+def test_what_does_not_fit_is_refused(rng):
+    with pytest.raises(ValueError, match="plan must be for the rows"):
+        grow(rng, plan=plan_rows(5, 0).plan)
+    with pytest.raises(ValueError, match="either a plan or counts"):
+        counts = np.ones(N_ROWS, np.uint32)
+        grow(rng, plan=plan_rows(N_ROWS, 0).plan, counts=counts)
+    with pytest.raises(ValueError, match="criterion does not fit"):
+        grow(rng, settings={"criterion": "poisson"})
+    with pytest.raises(ValueError, match="feature plan"):
+        grow(rng, feature_plan=plan_features(4, 0, 2).plan)
+    forest, table, *_ = grow(rng)
+    with pytest.raises(ValueError, match="6"):
+        forest.predict(_core.Table.from_matrix(np.zeros((2, 5))))
+    with pytest.raises(ValueError, match="kind"):
+        forest.predict(_core.Table.from_matrix(np.zeros((2, 6))))
+    with pytest.raises(ValueError, match="n_threads"):
+        forest.predict(table, n_threads=0)
+    with pytest.raises(ValueError, match="stages"):
+        forest.predict(table, stages=[3, 1])
+    with pytest.raises(ValueError, match="stages"):
+        forest.predict(table, stages=[N_TREES + 1])
+    with pytest.raises(ValueError, match="tree_weights"):
+        forest.predict(table, tree_weights=np.ones(2))
+    with pytest.raises(IndexError):
+        forest.tree(N_TREES)
+    with pytest.raises(IndexError):
+        forest.part(3, N_TREES + 1)
+    other = grow(rng, "squared_error")[0]
+    with pytest.raises(ValueError, match="predict the same"):
+        _core.Forest.join([forest, other])
+    with pytest.raises(ValueError, match="voted"):
+        other.predict(table, hard=True)
+
+
+# --- what is predicted ---
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 15, 700])
+@pytest.mark.parametrize("real_type", [np.float64, np.float32])
+def test_every_way_to_walk_agrees_with_the_trees(rng, n_rows, real_type):
+    forest, trees = forest_of_random_trees(rng)
+    table = table_of(random_columns(rng, n_rows), real_type)
+    expected = np.array([tree.predict(table) for tree in trees])
+    for n_threads in (1, 2):
+        each = forest.predict_each(table, n_threads=n_threads)
+        np.testing.assert_array_equal(each, expected.transpose(1, 0, 2))
+        sums = sum(expected, np.zeros((n_rows, 2)))
+        np.testing.assert_array_equal(forest.predict(table, n_threads=n_threads), sums)
+        leaves = forest.apply(table, n_threads=n_threads)
+        numbers = forest.apply(table, True, n_threads=n_threads)
+        for index, tree in enumerate(trees):
+            again = forest.tree(index)
+            np.testing.assert_array_equal(leaves[:, index], again.apply(table))
+            is_leaf = again.arrays()["first_child"] == 0
+            np.testing.assert_array_equal(
+                numbers[:, index], (np.cumsum(is_leaf) - 1)[leaves[:, index]]
+            )
+            np.testing.assert_array_equal(tree.predict(table), again.predict(table))
+    assert len(KINDS) == forest.n_features
+
+
+def test_values_that_single_precision_cannot_tell_apart_go_where_they_belong(rng):
+    X = np.array([[1.0], [np.nextafter(1.0, 2)], [1e300], [1e301], [-1e300], [5e-324]] * 50)
+    X = np.vstack([X, 1e9 + rng.random((100, 1)), 1.0 + 1e-12 * rng.random((100, 1))])
+    classes = rng.integers(0, 2, (len(X), 1)).astype(np.int32)
+    table = _core.Table.from_matrix(X)
+    dataset = _core.BinnedDataset(table, exact=True)
+    forest = _core.grow_forest(dataset, 2, classes=classes, n_classes=[2])
+    for index in range(2):
+        tree = forest.tree(index)
+        np.testing.assert_array_equal(forest.apply(table)[:, index], tree.apply(table))
+    assert len(np.unique(forest.apply(table)[:, 0])) > 80
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("n_rows", [5, N_ROWS])
+def test_votes_weights_and_stages(rng, n_outputs, n_rows):
+    plan = plan_rows(N_ROWS, 3).plan
+    forest, *_ = grow(rng, n_outputs=n_outputs, plan=plan, settings={"max_depth": 3})
+    table = make_table(rng, n_rows)
+    each = forest.predict_each(table).reshape(n_rows, N_TREES, n_outputs, 3)
+    votes = np.eye(3)[each.argmax(axis=3)]
+    weights = rng.random(N_TREES)
+    stages = [0, 1, 4, N_TREES]
+    for hard, values in ((False, each), (True, votes)):
+        for tree_weights in (None, weights):
+            terms = values * (1.0 if tree_weights is None else weights[:, None, None])
+            expected = [np.add.reduce(terms[:, :n], axis=1, initial=0.0) for n in stages]
+            found = forest.predict(table, hard=hard, tree_weights=tree_weights, stages=stages)
+            np.testing.assert_allclose(
+                found, np.array(expected).reshape(found.shape), rtol=1e-13, atol=1e-13
+            )
+            last = forest.predict(table, hard=hard, tree_weights=tree_weights)
+            np.testing.assert_array_equal(last, found[-1])
+
+
+def test_impurity_decreases_are_those_of_the_nodes(rng):
+    forest, *_ = grow(rng, "squared_error", plan=plan_rows(N_ROWS, 3).plan)
+    found = forest.impurity_decreases(n_threads=2)
+    assert found.shape == (N_TREES, 6)
+    for index in range(N_TREES):
+        tree = forest.tree(index).arrays()
+        total = tree["weight"][0]
+        part = tree["weight"] / total * tree["impurity"]
+        leaves = tree["first_child"] == 0
+        np.testing.assert_allclose(found[index].sum(), part[0] - part[leaves].sum(), rtol=1e-9)
+        only = np.flatnonzero(tree["feature_and_flags"][~leaves] & 0xFFFFFF == 0)
+        assert (found[index, 0] > 0) == (len(only) > 0)
+
+
+def test_a_pure_forest_takes_less_than_thirty_bytes_a_node(rng):
+    table = _core.Table.from_matrix(rng.normal(size=(5000, 10)))
+    dataset = _core.BinnedDataset(table)
+    classes = rng.integers(0, 2, (5000, 1)).astype(np.int32)
+    forest = _core.grow_forest(
+        dataset, 3, classes=classes, n_classes=[2], plan=plan_rows(5000, 0).plan
+    )
+    assert forest.n_bytes <= 30 * forest.node_counts().sum()
+    assert np.array_equal(forest.leaf_counts() * 2 - 1, forest.node_counts())
