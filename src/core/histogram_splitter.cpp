@@ -12,6 +12,7 @@
 #include <limits>
 #include <numeric>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "criterion.hpp"
@@ -82,7 +83,8 @@ struct RecordScratch {
   std::vector<std::uint64_t> packed;  // two classes are left: what a row adds, as in RowStatistics
   std::vector<std::uint8_t> lane_of_class;
   std::vector<std::uint8_t> lanes;  // of each row
-  alignas(32) std::array<ClassCell, kByteCodes> class_table{};
+  std::vector<ClassCell> class_tables = std::vector<ClassCell>(kMaxTables * kByteCodes);
+  std::vector<SumCell> sum_tables = std::vector<SumCell>(kMaxTables * kByteCodes);  // one target
 };
 
 // What is on the left of each cut, as the vector kernel of a score wants it; see score_kernels.hpp.
@@ -268,13 +270,83 @@ class HistogramSplitter final : public Splitter {
         return data_.entries.weights_are_repetitions && statistics_.n_outputs == 1 &&
                try_class_kernels(features, scratch, records, best);
       } else if constexpr (kIsSquared) {
-        if (!score_.has_kernel() || node_.rows.size() > kSmallNodeRows) return false;
-        for_each_threshold(features, scratch, records, best, [&](std::uint32_t feature) {
-          try_sorted_sums(feature, scratch, records, best);
-        });
+        if (!score_.has_kernel()) return false;
+        if (node_.rows.size() > kSmallNodeRows) {
+          try_sum_tables(features, scratch, records, best);
+        } else {
+          for_each_threshold(features, scratch, records, best, [&](std::uint32_t feature) {
+            try_sorted_sums(feature, scratch, records, best);
+          });
+        }
         return true;
       }
       return false;
+    }
+
+    // Calls add(features) for groups of threshold features, then try_table(feature, number in the
+    // group) for each; it returns false where missing values ask for the general search.
+    template <typename AddGroup, typename TryTable>
+    void for_each_table(std::span<const std::uint32_t> features, Memory& scratch,
+                        RecordScratch& records, Split& best, AddGroup&& add,
+                        TryTable&& try_table) const {
+      std::array<std::uint32_t, kMaxTables> group;
+      for (std::size_t begin = 0; begin < features.size(); begin += kMaxTables) {
+        const auto part = features.subspan(begin, std::min(kMaxTables, features.size() - begin));
+        std::size_t n_group = 0;
+        for (const std::uint32_t feature : part) {
+          if (is_threshold(feature)) group[n_group++] = feature;
+        }
+        if (n_group > 0) add(std::span<const std::uint32_t>(group).first(n_group));
+        n_group = 0;
+        for (const std::uint32_t feature : part) {
+          if (!is_threshold(feature) || !try_table(feature, n_group++)) {
+            try_column(feature, gather(feature, records), scratch, best);
+          }
+        }
+      }
+    }
+
+    const std::uint8_t* first_record() const {
+      return node_.block->records.data() + first_row_ * node_.block->record_stride;
+    }
+
+    // One target, many rows.
+    void try_sum_tables(std::span<const std::uint32_t> features, Memory& scratch,
+                        RecordScratch& records, Split& best) const {
+      if constexpr (kIsSquared) {
+        const auto* sums = reinterpret_cast<const SumCell*>(statistics_.sums.data()) + first_row_;
+        scratch.present.resize(std::max(scratch.present.size(), CutArrays<Score>::kSize));
+        const auto add = [&](std::span<const std::uint32_t> group) {
+          add_sum_records(first_record(), node_.block->record_stride, {sums, node_.rows.size()},
+                          group, records.sum_tables.data());
+        };
+        for_each_table(features, scratch, records, best, add,
+                       [&](std::uint32_t feature, std::size_t number) {
+                         return try_sum_table(feature,
+                                              records.sum_tables.data() + number * kByteCodes,
+                                              scratch, best);
+                       });
+      }
+    }
+
+    bool try_sum_table(std::uint32_t feature, SumCell* table, Memory& scratch, Split& best) const {
+      if constexpr (kIsSquared) {
+        const CodeColumn& column = node_.block->columns[feature];
+        const bool misses = column.has_missing && table[column.missing_code()][0] != 0;
+        std::array<Cell, 2> left{};
+        std::size_t n_present = 0;
+        for (std::uint32_t code = 0; code < column.n_values && !misses; ++code) {
+          left[0] += table[code][0];
+          left[1] += table[code][1];
+          scratch.cuts.set(n_present, left);
+          scratch.present[n_present] = code;
+          n_present += table[code][0] != 0 ? 1 : 0;
+        }
+        std::fill_n(table, column.n_codes(), SumCell{});
+        if (misses) return false;
+        keep_best_cut(feature, n_present, scratch, best);
+      }
+      return true;
     }
 
     bool is_threshold(std::uint32_t feature) const {
@@ -289,19 +361,18 @@ class HistogramSplitter final : public Splitter {
                             TryFeature&& try_threshold_feature) const {
       for (const std::uint32_t feature : features) {
         const CodeColumn column = gather(feature, records);
-        if (is_threshold(feature) && !misses_any(column)) {
+        const std::span codes(std::as_const(records.codes).data(), node_.rows.size());
+        const CodeRange range = range_of(codes);
+        if (range.smallest == range.largest) continue;
+        const bool misses = column.has_missing && range.largest == column.missing_code();
+        if (is_threshold(feature) && !misses) {
           try_threshold_feature(feature);
+          // Two rows can be divided in one way only: the first feature that does so is the best.
+          if (node_.rows.size() == 2 && best.exists()) return;
         } else {
           try_column(feature, column, scratch, best);
         }
       }
-    }
-
-    bool misses_any(const CodeColumn& gathered) const {
-      if (!gathered.has_missing) return false;
-      const auto* codes = static_cast<const std::uint8_t*>(gathered.codes);
-      const auto* end = codes + node_.rows.size();
-      return std::find(codes, end, static_cast<std::uint8_t>(gathered.missing_code())) != end;
     }
 
     // One target, few rows: sums in the order of the codes, without a table.
@@ -363,20 +434,32 @@ class HistogramSplitter final : public Splitter {
                         best);
         return true;
       }
-      for_each_threshold(features, scratch, records, best, [&](std::uint32_t feature) {
-        if (n_rows <= kSmallNodeRows) {
+      if (n_rows <= kSmallNodeRows) {
+        for_each_threshold(features, scratch, records, best, [&](std::uint32_t feature) {
           keep_byte_cut(feature, best_sorted_class_cut(node, records), best);
-          return;
-        }
-        const std::uint8_t* codes = records.codes.data();
-        for (std::size_t i = 0; i < n_rows; ++i) {
-          records.class_table[codes[i]][records.lanes[i]] += static_cast<std::int32_t>(weights[i]);
-        }
-        keep_byte_cut(feature,
-                      best_table_class_cut(records.class_table.data(),
-                                           node_.block->columns[feature].n_values, node),
-                      best);
-      });
+        });
+        return true;
+      }
+      const auto add = [&](std::span<const std::uint32_t> group) {
+        add_class_records(first_record(), node_.block->record_stride, n_rows, records.lanes.data(),
+                          weights, group, records.class_tables.data());
+      };
+      for_each_table(features, scratch, records, best, add,
+                     [&](std::uint32_t feature, std::size_t number) {
+                       return try_class_table(
+                           feature, records.class_tables.data() + number * kByteCodes, node, best);
+                     });
+      return true;
+    }
+
+    bool try_class_table(std::uint32_t feature, ClassCell* table, const ClassNode& node,
+                         Split& best) const {
+      const CodeColumn& column = node_.block->columns[feature];
+      if (column.has_missing && table[column.missing_code()] != ClassCell{}) {
+        std::fill_n(table, column.n_codes(), ClassCell{});
+        return false;
+      }
+      keep_byte_cut(feature, best_table_class_cut(table, column.n_values, node), best);
       return true;
     }
 
@@ -499,39 +582,26 @@ class HistogramSplitter final : public Splitter {
         }
         return;
       }
-      std::array<std::uint32_t, kMaxTables> group;
-      const std::size_t stride = node_.block->record_stride;
-      const std::uint8_t* codes = node_.block->records.data() + first_row_ * stride;
-      for (std::size_t begin = 0; begin < features.size(); begin += kMaxTables) {
-        const auto part = features.subspan(begin, std::min(kMaxTables, features.size() - begin));
-        std::size_t n_group = 0;
-        for (const std::uint32_t feature : part) {
-          if (is_threshold(feature)) group[n_group++] = feature;
-        }
-        if (n_group > 0) {
-          add_records(codes, stride, packed, std::span(group).first(n_group),
-                      records.tables.data());
-        }
-        n_group = 0;
-        for (const std::uint32_t feature : part) {
-          if (is_threshold(feature)) {
-            try_table_cut(feature, limits, records.tables.data() + kTableCells * n_group++, scratch,
-                          records, best);
-          } else {
-            try_column(feature, gather(feature, records), scratch, best);
-          }
-        }
-      }
+      const auto add = [&](std::span<const std::uint32_t> group) {
+        add_records(first_record(), node_.block->record_stride, packed, group,
+                    records.tables.data());
+      };
+      for_each_table(features, scratch, records, best, add,
+                     [&](std::uint32_t feature, std::size_t number) {
+                       return try_gini_table(
+                           feature, records.tables.data() + number * kTableCells, limits, best);
+                     });
     }
 
-    void try_table_cut(std::uint32_t feature, const GiniNode& limits, std::uint64_t* table,
-                       Memory& scratch, RecordScratch& records, Split& best) const {
+    bool try_gini_table(std::uint32_t feature, std::uint64_t* table, const GiniNode& limits,
+                        Split& best) const {
       const CodeColumn& column = node_.block->columns[feature];
       if (column.has_missing && table[column.missing_code()] != 0) {
-        std::fill_n(table, kByteCodes, std::uint64_t{0});
-        return try_column(feature, gather(feature, records), scratch, best);
+        std::fill_n(table, column.n_codes(), std::uint64_t{0});
+        return false;
       }
       keep_byte_cut(feature, best_table_gini_cut(table, column.n_values, limits), best);
+      return true;
     }
 
     static constexpr std::uint32_t kUnknownCode = kNoCode - 1;  // found when the search is over

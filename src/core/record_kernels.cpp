@@ -346,16 +346,33 @@ COMMITTEE_INLINE std::uint64_t sum_left_code(std::span<const std::uint8_t> codes
   return sum;
 }
 
-template <std::size_t kFeatures>
-void add_to_tables(const std::uint8_t* records, std::size_t stride,
-                   std::span<const std::uint64_t> packed, const std::uint32_t* features,
-                   std::uint64_t* tables) {
+// Calls add(table number, code) for the codes of each record; the features of a record side by
+// side, because the next record's may fall into the same cells.
+template <std::size_t kFeatures, typename Add>
+COMMITTEE_INLINE void for_each_code(const std::uint8_t* records, std::size_t stride,
+                                    std::size_t n_rows, const std::uint32_t* features, Add&& add) {
   std::array<const std::uint8_t*, kFeatures> codes;
   for (std::size_t i = 0; i < kFeatures; ++i) codes[i] = records + features[i];
   std::size_t offset = 0;
-  for (const std::uint64_t row : packed) {
-    for (std::size_t i = 0; i < kFeatures; ++i) tables[i * kTableCells + codes[i][offset]] += row;
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    for (std::size_t i = 0; i < kFeatures; ++i) add(row, i, codes[i][offset]);
     offset += stride;
+  }
+}
+
+template <typename Add>
+COMMITTEE_INLINE void for_each_code(const std::uint8_t* records, std::size_t stride,
+                                    std::size_t n_rows, std::span<const std::uint32_t> features,
+                                    Add&& add) {
+  switch (features.size()) {
+    case 1:
+      return for_each_code<1>(records, stride, n_rows, features.data(), add);
+    case 2:
+      return for_each_code<2>(records, stride, n_rows, features.data(), add);
+    case 3:
+      return for_each_code<3>(records, stride, n_rows, features.data(), add);
+    default:
+      return for_each_code<4>(records, stride, n_rows, features.data(), add);
   }
 }
 
@@ -389,16 +406,34 @@ COMMITTEE_TWICE(std::uint64_t, sum_left,
 void add_records(const std::uint8_t* records, std::size_t stride,
                  std::span<const std::uint64_t> packed, std::span<const std::uint32_t> features,
                  std::uint64_t* tables) {
-  switch (features.size()) {
-    case 1:
-      return add_to_tables<1>(records, stride, packed, features.data(), tables);
-    case 2:
-      return add_to_tables<2>(records, stride, packed, features.data(), tables);
-    case 3:
-      return add_to_tables<3>(records, stride, packed, features.data(), tables);
-    default:
-      return add_to_tables<4>(records, stride, packed, features.data(), tables);
-  }
+  const std::uint64_t* const rows = packed.data();
+  for_each_code(records, stride, packed.size(), features,
+                [=](std::size_t row, std::size_t table, std::size_t code) {
+                  tables[table * kTableCells + code] += rows[row];
+                });
+}
+
+void add_class_records(const std::uint8_t* records, std::size_t stride, std::size_t n_rows,
+                       const std::uint8_t* lanes, const std::int64_t* weights,
+                       std::span<const std::uint32_t> features, ClassCell* tables) {
+  std::int32_t* const cells = tables->data();
+  for_each_code(records, stride, n_rows, features,
+                [=](std::size_t row, std::size_t table, std::size_t code) {
+                  cells[(table * kByteCodes + code) * kClassLanes + lanes[row]] +=
+                      static_cast<std::int32_t>(weights[row]);
+                });
+}
+
+void add_sum_records(const std::uint8_t* records, std::size_t stride,
+                     std::span<const SumCell> sums, std::span<const std::uint32_t> features,
+                     SumCell* tables) {
+  const SumCell* const rows = sums.data();
+  for_each_code(records, stride, sums.size(), features,
+                [=](std::size_t row, std::size_t table, std::size_t code) {
+                  SumCell& cell = tables[table * kByteCodes + code];
+                  cell[0] += rows[row][0];
+                  cell[1] += rows[row][1];
+                });
 }
 
 }  // namespace committee

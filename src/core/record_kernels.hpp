@@ -81,9 +81,21 @@ struct ClassNode {
   double total_weight = 0.0;
   double min_weight = 1.0;
 };
+// Adds records to tables of up to four features, which follow each other: row i adds weights[i] to
+// lane lanes[i] of the cell of its code.
+void add_class_records(const std::uint8_t* records, std::size_t stride, std::size_t n_rows,
+                       const std::uint8_t* lanes, const std::int64_t* weights,
+                       std::span<const std::uint32_t> features, ClassCell* tables);
+
 // The best cut of a table of `n_codes` cells, which is cleared; its score is the sum of squares over
 // weights of both sides.
 ByteCut best_table_class_cut(ClassCell* table, std::size_t n_codes, const ClassNode& node);
+
+// One target: the same for cells of a weight and a sum, of which row i adds sums[i].
+using SumCell = std::array<std::int64_t, 2>;
+void add_sum_records(const std::uint8_t* records, std::size_t stride,
+                     std::span<const SumCell> sums, std::span<const std::uint32_t> features,
+                     SumCell* tables);
 
 // The positions 0 ... n - 1 in the order of their codes, equal codes in order of position.
 // n <= kSmallNodeRows; `codes` and `order` have room for that many.
