@@ -32,6 +32,24 @@ enum class Criterion : std::uint8_t {
 
 inline double x_log2_x(double x) { return x > 0.0 ? x * std::log2(x) : 0.0; }
 
+// The same for a whole number: looked up where it is small, as nearly all are in deep nodes.
+class WholeLogs {
+ public:
+  static double x_log2_x(std::uint64_t x) {
+    static const WholeLogs logs;
+    return x < kSize ? logs.table_[x] : committee::x_log2_x(static_cast<double>(x));
+  }
+
+ private:
+  static constexpr std::size_t kSize = std::size_t{1} << 14;
+  WholeLogs() : table_(kSize) {
+    for (std::size_t x = 0; x < kSize; ++x) {
+      table_[x] = committee::x_log2_x(static_cast<double>(x));
+    }
+  }
+  std::vector<double> table_;
+};
+
 // One output with two classes, weights that count repetitions.
 template <Criterion kCriterion>
 class BinaryScore {
@@ -62,13 +80,17 @@ class BinaryScore {
   }
 
   static double score(const Cell* cell) {
-    const auto total = static_cast<double>(static_cast<std::uint32_t>(*cell));
-    const auto ones = static_cast<double>(static_cast<std::uint32_t>(*cell >> 32));
+    const std::uint64_t whole_total = *cell & 0xFFFFFFFFULL;
+    const std::uint64_t whole_ones = *cell >> 32;
+    if constexpr (kCriterion == Criterion::kEntropy) {
+      return WholeLogs::x_log2_x(whole_ones) + WholeLogs::x_log2_x(whole_total - whole_ones) -
+             WholeLogs::x_log2_x(whole_total);
+    }
+    const auto total = static_cast<double>(whole_total);
+    const auto ones = static_cast<double>(whole_ones);
     const double zeros = total - ones;
     if constexpr (kCriterion == Criterion::kGini) {
       return (ones * ones + zeros * zeros) / total;
-    } else if constexpr (kCriterion == Criterion::kEntropy) {
-      return x_log2_x(ones) + x_log2_x(zeros) - x_log2_x(total);
     } else {
       return std::max(ones, zeros);
     }
@@ -157,7 +179,7 @@ class ClassScore {
       if constexpr (kCriterion == Criterion::kGini) {
         sum += count * count;
       } else if constexpr (kCriterion == Criterion::kEntropy) {
-        sum += x_log2_x(count);
+        sum += WholeLogs::x_log2_x(static_cast<std::uint64_t>(counts[i]));
       } else {
         largest = std::max(largest, count);
       }
@@ -165,7 +187,7 @@ class ClassScore {
     if constexpr (kCriterion == Criterion::kGini) {
       return sum / static_cast<double>(total);
     } else if constexpr (kCriterion == Criterion::kEntropy) {
-      return sum - x_log2_x(static_cast<double>(total));
+      return sum - WholeLogs::x_log2_x(static_cast<std::uint64_t>(total));
     } else {
       return largest;
     }

@@ -4,7 +4,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <optional>
 
 #include "step.hpp"
 
@@ -69,19 +71,15 @@ void walk_exact(std::span<const std::shared_ptr<const CompactTree>> trees, const
 
 // ---- many rows: one tree after the other ----
 
-template <typename Finish>
-void walk_quick(const CompactTree& tree, const QuickTree& quick, const TableView& table,
-                const FloatRows& floats, std::span<const std::uint32_t> rows,
-                const Finish& finish) {
+template <typename Nodes, typename Finish>
+void walk(const CompactTree& tree, const Nodes& nodes, const TableView& table,
+          const FloatRows& floats, std::span<const std::uint32_t> rows, const Finish& finish) {
   struct Lane {
     const float* values;
     std::uint32_t node;
     std::uint32_t position;
   };
   const TableCells cells{table};
-  const QuickNode* const nodes = quick.nodes.data();
-  const int bits = quick.feature_bits;
-  const std::uint32_t mask = (1U << bits) - 1;
   std::array<Lane, kLanes> lanes;
   const auto n_rows = static_cast<std::uint32_t>(rows.size());
   std::uint32_t next = 0;
@@ -92,13 +90,11 @@ void walk_quick(const CompactTree& tree, const QuickTree& quick, const TableView
   while (n_lanes > 0) {
     for (std::size_t i = 0; i < n_lanes; ++i) {
       Lane& lane = lanes[i];
-      const QuickNode node = nodes[lane.node];
-      if (node.link != 0) {
-        const float value = lane.values[node.link & mask];
-        const auto threshold = std::bit_cast<float>(node.word);
-        const bool is_right = value > threshold;
-        if (is_right | (value < threshold)) [[likely]] {
-          lane.node = (node.link >> bits) + (is_right ? 1U : 0U);
+      const LoadedNode node = nodes.load(lane.node);
+      if (!node.is_leaf()) {
+        const float value = lane.values[node.feature];
+        if (node.decides(value)) [[likely]] {
+          lane.node = node.child(value);
         } else {
           lane.node = next_node(tree.tree, tree.tree.nodes[lane.node], cells, rows[lane.position]);
         }
@@ -112,6 +108,25 @@ void walk_quick(const CompactTree& tree, const QuickTree& quick, const TableView
         lane = lanes[--n_lanes];
       }
     }
+  }
+}
+
+void copy_cells(const TableView& table, Range rows, float* out) {
+  const std::size_t n_features = table.n_features();
+  // A few rows at a time, so that what is written stays in the cache whatever the table's order.
+  constexpr std::size_t kTile = 64;
+  for (std::size_t begin = rows.begin; begin < rows.end; begin += kTile) {
+    const std::size_t end = std::min(begin + kTile, rows.end);
+    for (std::size_t i = 0; i < n_features; ++i) {
+      if (table.kinds[i] == FeatureKind::kReal) {
+        copy_column(table.columns[i], begin, end, out + i, n_features);
+      } else {
+        for (std::size_t row = 0; row < end - begin; ++row) {
+          out[row * n_features + i] = std::numeric_limits<float>::quiet_NaN();
+        }
+      }
+    }
+    out += (end - begin) * n_features;
   }
 }
 
@@ -138,9 +153,9 @@ void for_blocks(const Forest& forest, const TableView& table, Reached reached,
     });
     return;
   }
-  std::vector<QuickTree> quick(forest.n_trees());
+  std::vector<std::optional<RoutingNodes>> nodes(forest.n_trees());
   parallel_for(forest.n_trees(), n_threads,
-               [&](std::size_t i) { quick[i] = make_quick(*forest.trees[i]); });
+               [&](std::size_t i) { nodes[i] = make_routing_nodes(*forest.trees[i]); });
   const std::size_t most = block_rows(table);
   const std::size_t n_blocks =
       std::max((table.n_rows + most - 1) / most, chunk_count(table.n_rows, kFewRows, n_threads));
@@ -152,7 +167,7 @@ void for_blocks(const Forest& forest, const TableView& table, Reached reached,
     std::iota(which.begin(), which.end(), static_cast<std::uint32_t>(rows.begin));
     std::vector<std::uint32_t> leaves(which.size());
     body(rows, [&](std::size_t tree) {
-      route(*forest.trees[tree], quick[tree], table, floats, which, reached, leaves.data());
+      route(*forest.trees[tree], *nodes[tree], table, floats, which, reached, leaves.data());
       return leaves.data();
     });
   });
@@ -180,45 +195,50 @@ void add_values(const double* values, std::size_t n_values, const std::uint32_t*
 
 }  // namespace
 
-QuickTree make_quick(const CompactTree& tree) {
-  const std::vector<Node>& nodes = tree.tree.nodes;
-  QuickTree quick;
-  quick.feature_bits = std::bit_width(std::max(tree.tree.n_features, 2U) - 1);
-  if (std::bit_width(nodes.size()) + quick.feature_bits > 32) return quick;
-  quick.nodes.resize(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Node& node = nodes[i];
-    QuickNode& out = quick.nodes[i];
+bool QuickNodes::fits(const CompactTree& tree) {
+  return std::bit_width(tree.tree.n_nodes()) + std::bit_width(tree.tree.n_features) <= 32;
+}
+
+QuickNodes::QuickNodes(const CompactTree& tree)
+    : nodes_(tree.tree.n_nodes()), bits_(std::bit_width(tree.tree.n_features)) {
+  mask_ = (1U << bits_) - 1;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = tree.tree.nodes[i];
     if (node.is_leaf()) {
-      out.word = value_row(node);
+      nodes_[i].word = value_row(node);
       continue;
     }
-    // Not a number where the exact node has to be asked.
     const float threshold = node.kind() == SplitKind::kReal
                                 ? static_cast<float>(node.threshold.real)
                                 : std::numeric_limits<float>::quiet_NaN();
-    out.word = std::bit_cast<std::uint32_t>(threshold);
-    out.link = (node.first_child << quick.feature_bits) | node.feature();
+    nodes_[i].word = std::bit_cast<std::uint32_t>(threshold);
+    nodes_[i].link = (node.first_child << bits_) | node.feature();
   }
-  return quick;
+}
+
+RoutingNodes make_routing_nodes(const CompactTree& tree) {
+  if (QuickNodes::fits(tree)) return QuickNodes(tree);
+  return PlainNodes(tree);
 }
 
 void copy_rows(const TableView& table, Range rows, FloatRows& out) {
-  const std::size_t n_features = table.n_features();
   out.first_row = rows.begin;
-  out.n_features = n_features;
-  out.values.assign((rows.end - rows.begin) * n_features, std::numeric_limits<float>::quiet_NaN());
-  // A few rows at a time, so that what is written stays in the cache whatever the table's order.
-  constexpr std::size_t kTile = 64;
-  for (std::size_t begin = rows.begin; begin < rows.end; begin += kTile) {
-    const std::size_t end = std::min(begin + kTile, rows.end);
-    float* const to = out.values.data() + (begin - rows.begin) * n_features;
-    for (std::size_t i = 0; i < n_features; ++i) {
-      if (table.kinds[i] == FeatureKind::kReal) {
-        copy_column(table.columns[i], begin, end, to + i, n_features);
-      }
-    }
-  }
+  out.n_features = table.n_features();
+  out.values.resize((rows.end - rows.begin) * out.n_features);
+  copy_cells(table, rows, out.values.data());
+}
+
+FloatRows copy_table(const TableView& table, std::size_t n_threads) {
+  FloatRows out;
+  out.n_features = table.n_features();
+  out.values.resize(table.n_rows * out.n_features);
+  constexpr std::size_t kMinChunk = 4096;
+  const std::size_t n_chunks = chunk_count(table.n_rows, kMinChunk, n_threads);
+  parallel_for(n_chunks, n_threads, [&](std::size_t i) {
+    const Range rows = chunk_range(table.n_rows, n_chunks, i);
+    copy_cells(table, rows, out.values.data() + rows.begin * out.n_features);
+  });
+  return out;
 }
 
 std::size_t block_rows(const TableView& table) {
@@ -227,31 +247,20 @@ std::size_t block_rows(const TableView& table) {
                                  4096);
 }
 
-void route(const CompactTree& tree, const QuickTree& quick, const TableView& table,
+void route(const CompactTree& tree, const RoutingNodes& nodes, const TableView& table,
            const FloatRows& floats, std::span<const std::uint32_t> rows, Reached reached,
            std::uint32_t* out) {
-  if (quick.nodes.empty()) {  // no room for links: slower, and the same
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      std::uint32_t node = 0;
-      while (!tree.tree.nodes[node].is_leaf()) {
-        node = next_node(tree.tree, tree.tree.nodes[node], TableCells{table}, rows[i]);
-      }
-      const Node& leaf = tree.tree.nodes[node];
-      out[i] = reached == Reached::kNode       ? node
-               : reached == Reached::kValueRow ? value_row(leaf)
-                                               : leaf_number(leaf);
-    }
-  } else if (reached == Reached::kValueRow) {
-    walk_quick(tree, quick, table, floats, rows,
-               [out](std::uint32_t i, std::uint32_t, std::uint32_t row) { out[i] = row; });
+  const auto walk_to = [&](const auto& finish) {
+    std::visit([&](const auto& n) { walk(tree, n, table, floats, rows, finish); }, nodes);
+  };
+  if (reached == Reached::kValueRow) {
+    walk_to([out](std::uint32_t i, std::uint32_t, std::uint32_t row) { out[i] = row; });
   } else if (reached == Reached::kNode) {
-    walk_quick(tree, quick, table, floats, rows,
-               [out](std::uint32_t i, std::uint32_t node, std::uint32_t) { out[i] = node; });
+    walk_to([out](std::uint32_t i, std::uint32_t node, std::uint32_t) { out[i] = node; });
   } else {
-    walk_quick(tree, quick, table, floats, rows,
-               [out, &tree](std::uint32_t i, std::uint32_t node, std::uint32_t) {
-                 out[i] = leaf_number(tree.tree.nodes[node]);
-               });
+    walk_to([out, &tree](std::uint32_t i, std::uint32_t node, std::uint32_t) {
+      out[i] = leaf_number(tree.tree.nodes[node]);
+    });
   }
 }
 

@@ -8,9 +8,11 @@
 // exact node is asked. Few rows go down the exact nodes of all trees at a time.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "forest.hpp"
@@ -18,18 +20,61 @@
 
 namespace committee {
 
-// Of 8 bytes: a rounded threshold, and the first child with the feature in its low bits.
-// A leaf has link 0 and holds its value row.
-struct QuickNode {
-  std::uint32_t word = 0;
-  std::uint32_t link = 0;
+// What a walk needs of a node. A leaf has first_child 0, and its value row for a word; else the
+// word is the threshold in single precision, not a number where the exact node has to be asked.
+struct LoadedNode {
+  std::uint32_t word;
+  std::uint32_t feature;
+  std::uint32_t first_child;
+
+  bool is_leaf() const { return first_child == 0; }
+  float threshold() const { return std::bit_cast<float>(word); }
+  // Whether single precision decides where a value goes, and where.
+  bool decides(float value) const { return (value > threshold()) | (value < threshold()); }
+  std::uint32_t child(float value) const {
+    return first_child + static_cast<std::uint32_t>(value > threshold());
+  }
 };
 
-struct QuickTree {
-  std::vector<QuickNode> nodes;  // empty if the links do not fit: the exact nodes serve then
-  int feature_bits = 0;
+// Nodes of 8 bytes: the word, and the first child with the feature in its low bits.
+class QuickNodes {
+ public:
+  explicit QuickNodes(const CompactTree& tree);
+  // Whether links of this tree fit 32 bits.
+  static bool fits(const CompactTree& tree);
+
+  LoadedNode load(std::uint32_t node) const {
+    const auto [word, link] = nodes_[node];
+    return {word, link & mask_, link >> bits_};
+  }
+
+ private:
+  struct QuickNode {
+    std::uint32_t word = 0;
+    std::uint32_t link = 0;
+  };
+  std::vector<QuickNode> nodes_;
+  std::uint32_t mask_ = 0;
+  int bits_ = 0;
 };
-QuickTree make_quick(const CompactTree& tree);
+
+// The nodes of the tree themselves, for trees whose links do not fit.
+class PlainNodes {
+ public:
+  explicit PlainNodes(const CompactTree& tree) : nodes_(tree.tree.nodes) {}
+
+  LoadedNode load(std::uint32_t node) const {
+    const Node& n = nodes_[node];
+    return {n.is_leaf() ? value_row(n) : kNotANumber, n.feature(), n.first_child};
+  }
+
+ private:
+  static constexpr std::uint32_t kNotANumber = 0x7FC00000U;
+  std::span<const Node> nodes_;
+};
+
+using RoutingNodes = std::variant<QuickNodes, PlainNodes>;
+RoutingNodes make_routing_nodes(const CompactTree& tree);
 
 // The real values of some rows as floats, row by row; NaN in other features.
 struct FloatRows {
@@ -42,6 +87,7 @@ struct FloatRows {
   }
 };
 void copy_rows(const TableView& table, Range rows, FloatRows& out);
+FloatRows copy_table(const TableView& table, std::size_t n_threads);
 
 // Rows of a block so large that a tree is read seldom and so small that it stays in the cache.
 std::size_t block_rows(const TableView& table);
@@ -49,7 +95,7 @@ std::size_t block_rows(const TableView& table);
 enum class Reached { kNode, kValueRow, kLeafNumber };
 
 // What rows[0], rows[1], ... (numbers in the table, all of them in `floats`) reach in a tree.
-void route(const CompactTree& tree, const QuickTree& quick, const TableView& table,
+void route(const CompactTree& tree, const RoutingNodes& nodes, const TableView& table,
            const FloatRows& floats, std::span<const std::uint32_t> rows, Reached reached,
            std::uint32_t* out);
 

@@ -257,6 +257,7 @@ class HistogramSplitter final : public Splitter {
     static constexpr bool kIsBinary = std::is_same_v<Score, BinaryScore<Criterion::kGini>>;
     static constexpr bool kIsClasses = std::is_same_v<Score, ClassScore<Criterion::kGini>>;
     static constexpr bool kIsSquared = std::is_same_v<Score, SquaredScore>;
+    static constexpr bool kIsOtherBinary = std::is_same_v<Adder, BinaryAdder> && !kIsBinary;
 
     // Thresholds by the kernels for bytes. False where there are none for this node.
     bool try_kernels(std::span<const std::uint32_t> features, Memory& scratch,
@@ -278,6 +279,9 @@ class HistogramSplitter final : public Splitter {
             try_sorted_sums(feature, scratch, records, best);
           });
         }
+        return true;
+      } else if constexpr (kIsOtherBinary) {
+        try_binary_scores(features, scratch, records, best);
         return true;
       }
       return false;
@@ -398,6 +402,61 @@ class HistogramSplitter final : public Splitter {
         }
         keep_best_cut(feature, n_present, scratch, best);
       }
+    }
+
+    // Two classes, entropy or error: cuts one by one.
+    void try_binary_scores(std::span<const std::uint32_t> features, Memory& scratch,
+                           RecordScratch& records, Split& best) const {
+      if constexpr (kIsOtherBinary) {
+        const std::uint64_t* packed = statistics_.packed.data() + first_row_;
+        const std::size_t n_rows = node_.rows.size();
+        scratch.right.assign(1, 0);
+        if (n_rows <= kSmallNodeRows) {
+          for_each_threshold(features, scratch, records, best, [&](std::uint32_t feature) {
+            const std::uint8_t* codes = records.codes.data();
+            alignas(32) std::array<std::uint8_t, kSmallNodeRows> order;
+            sort_codes(codes, n_rows, order.data());
+            Cell left = 0;
+            for (std::size_t i = 0; i + 1 < n_rows; ++i) {
+              left += packed[order[i]];
+              const std::uint8_t code = codes[order[i]];
+              const std::uint8_t next = codes[order[i + 1]];
+              if (next != code) try_threshold(feature, &left, 0, code, next, -1, scratch, best);
+            }
+          });
+          return;
+        }
+        const auto add = [&](std::span<const std::uint32_t> group) {
+          add_records(first_record(), node_.block->record_stride, {packed, n_rows}, group,
+                      records.tables.data());
+        };
+        for_each_table(features, scratch, records, best, add,
+                       [&](std::uint32_t feature, std::size_t number) {
+                         return try_binary_table(
+                             feature, records.tables.data() + number * kTableCells, scratch, best);
+                       });
+      }
+    }
+
+    bool try_binary_table(std::uint32_t feature, std::uint64_t* table, Memory& scratch,
+                          Split& best) const {
+      if constexpr (kIsOtherBinary) {
+        const CodeColumn& column = node_.block->columns[feature];
+        const bool misses = column.has_missing && table[column.missing_code()] != 0;
+        Cell left = 0;
+        std::uint32_t previous = kNoCode;
+        for (std::uint32_t code = 0; code < column.n_values && !misses; ++code) {
+          if (table[code] == 0) continue;
+          if (previous != kNoCode) {
+            try_threshold(feature, &left, 0, previous, code, -1, scratch, best);
+          }
+          left += table[code];
+          previous = code;
+        }
+        std::fill_n(table, column.n_codes(), std::uint64_t{0});
+        return !misses;
+      }
+      return true;
     }
 
     // Only the classes that the node still has matter: two of them make it a binary node.

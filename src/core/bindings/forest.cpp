@@ -21,7 +21,6 @@
 #include "tree.hpp"
 
 namespace committee {
-namespace {
 
 std::size_t checked_threads(std::int64_t n_threads) {
   if (n_threads >= 1) return static_cast<std::size_t>(n_threads);
@@ -47,6 +46,8 @@ void check_table(const Forest& forest, const TableView& table) {
                               .c_str());
   }
 }
+
+namespace {
 
 // ---- making forests ----
 
@@ -219,7 +220,8 @@ auto apply_table(const Forest& self, const TableObject& table, bool leaf_numbers
 }  // namespace
 
 void register_forest(nb::module_& m) {
-  nb::class_<Forest>(m, "Forest", "Many trees in little memory; see src/core/forest.hpp.")
+  nb::class_<Forest> forest(m, "Forest", "Many trees in little memory; see src/core/forest.hpp.");
+  forest
       .def_static("from_trees", &from_trees, nb::arg("trees"), nb::arg("criterion"),
                   nb::arg("n_classes"), nb::arg("keep_all") = false,
                   "A forest of grown trees; n_classes is empty for regression.")
@@ -259,6 +261,7 @@ void register_forest(nb::module_& m) {
       .def("apply", &apply_table, nb::arg("table"), nb::arg("leaf_numbers") = false,
            nb::arg("n_threads") = 1,
            "Leaf of each row in each tree: numbers of nodes, or of leaves.");
+  register_forest_samples(forest);
   m.def("grow_forest", &grow, nb::arg("dataset"), nb::arg("n_trees"), nb::kw_only(),
         nb::arg("classes") = nb::none(), nb::arg("n_classes") = std::vector<std::uint32_t>(),
         nb::arg("reals") = nb::none(), nb::arg("weights") = nb::none(),

@@ -3,8 +3,19 @@
 
 #include <nanobind/nanobind.h>
 
+#include "../column.hpp"
+#include "../forest.hpp"
+
 namespace committee {
 
+std::size_t checked_threads(std::int64_t n_threads);
+
+// ValueError unless the forest can read the table.
+void check_table(const Forest& forest, const TableView& table);
+
 void register_forest(nanobind::module_& m);
+
+// Methods about the rows that trees have learnt from or left out.
+void register_forest_samples(nanobind::class_<Forest>& forest);
 
 }  // namespace committee

@@ -1,0 +1,153 @@
+"""Blocks of records grow the trees that blocks of columns grow: the slow twin of fast kernels."""
+
+import numpy as np
+import pytest
+
+from committee import _core
+from committee._table import read_table
+
+
+@pytest.fixture(autouse=True)
+def restored_simd_level():
+    yield
+    _core.set_simd_level("auto")
+
+
+def make_dataset(rng, n_rows, kinds, max_bins=255):
+    """A binned table; kinds: n(umbers), f(ew values), b(inary), m(issing), c(ategory)."""
+    columns = []
+    for kind in kinds:
+        values = rng.normal(size=n_rows)
+        if kind == "f":
+            values = rng.integers(0, 7, n_rows).astype(float)
+        elif kind == "b":
+            values = (rng.random(n_rows) < 0.1).astype(float)
+        elif kind == "m":
+            values[rng.random(n_rows) < 0.2] = np.nan
+        columns.append(values)
+    table = [
+        [
+            f"level {int(abs(columns[j][i]) * 3)}" if kinds[j] == "c" else columns[j][i]
+            for j in range(len(kinds))
+        ]
+        for i in range(n_rows)
+    ]
+    core_table, schema = read_table(table)
+    levels = [len(feature.levels or ()) for feature in schema.features]
+    signal = np.nan_to_num(columns[0]) + (np.nan_to_num(columns[1]) > 0.5)
+    return _core.BinnedDataset(core_table, None, levels, max_bins=max_bins), signal
+
+
+def assert_same_trees(dataset, target, weights, settings):
+    trees = [
+        _core.grow_tree(dataset, **target, weights=weights, settings=settings, use_records=records)
+        for records in (True, False)
+    ]
+    first, second = (tree.arrays() for tree in trees)
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+    return trees[0]
+
+
+def classes_of(rng, signal, n_classes, noise=0.7):
+    noisy = signal + noise * rng.normal(size=len(signal))
+    cuts = np.quantile(noisy, np.linspace(0, 1, n_classes + 1)[1:-1])
+    codes = np.searchsorted(cuts, noisy).astype(np.int32).reshape(-1, 1)
+    return {"classes": codes, "n_classes": [n_classes]}
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "error"])
+@pytest.mark.parametrize("n_classes", [2, 3, 7, 12])
+@pytest.mark.parametrize("kinds", ["nnnnn", "nfbbb", "nmcfb"])
+def test_classification_trees_are_the_same_in_records(rng, criterion, n_classes, kinds):
+    dataset, signal = make_dataset(rng, 700, kinds)
+    target = classes_of(rng, signal, n_classes)
+    counts = rng.poisson(1.0, 700).astype(float)
+    for max_features in (2, 5):
+        settings = {"criterion": criterion, "max_features": max_features, "seed": 5}
+        tree = assert_same_trees(dataset, target, counts, settings)
+        assert tree.n_nodes > 50
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"min_rows_leaf": 7},
+        {"max_depth": 4},
+        {"min_impurity_decrease": 0.001},
+        {"count_constant": False},
+        {"allowed": [0, 2, 3], "max_features": 2},
+        {"random_thresholds": True},
+        {"random_thresholds": True, "min_rows_leaf": 4},
+    ],
+    ids=lambda limits: "-".join(limits),
+)
+def test_limits_and_random_thresholds_hold_in_records(rng, n_classes, limits):
+    dataset, signal = make_dataset(rng, 900, "nfbmn")
+    target = classes_of(rng, signal, n_classes)
+    counts = rng.poisson(1.0, 900).astype(float)
+    settings = {"criterion": "gini", "max_features": 3, "seed": 11} | limits
+    assert_same_trees(dataset, target, counts, settings)
+
+
+def test_weights_that_are_not_whole_give_the_same_trees_in_records(rng):
+    dataset, signal = make_dataset(rng, 600, "nfbmc")
+    weights = rng.choice([0.0, 0.5, 1.25, 3.0], 600)
+    for n_classes in (2, 4):
+        target = classes_of(rng, signal, n_classes)
+        assert_same_trees(dataset, target, weights, {"max_features": 2, "seed": 3})
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "poisson"])
+def test_regression_trees_are_the_same_in_records(rng, criterion):
+    # Few whole targets: sums are exact on any grid, so no rounding decides between equal splits.
+    dataset, signal = make_dataset(rng, 800, "nfbmn")
+    reals = np.round(np.abs(signal) * 3 + rng.poisson(1.0, 800)).reshape(-1, 1)
+    counts = rng.poisson(1.0, 800).astype(float)
+    settings = {"criterion": criterion, "max_features": 2, "seed": 1, "min_rows_leaf": 3}
+    tree = assert_same_trees(dataset, {"reals": reals}, counts, settings)
+    assert tree.n_nodes > 20
+
+
+def test_a_large_node_has_the_same_split_in_records(rng):
+    # Weights above a byte and nodes above the small ones; many ties between cuts.
+    dataset, signal = make_dataset(rng, 3000, "nfb", max_bins=20)
+    for n_classes in (2, 3):
+        target = classes_of(rng, signal, n_classes, noise=2.0)
+        weights = rng.integers(0, 400, 3000).astype(float)
+        assert_same_trees(dataset, target, weights, {"max_features": 1, "max_depth": 6})
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 4])
+@pytest.mark.parametrize("random_thresholds", [False, True])
+def test_vector_and_plain_code_give_the_same_bits_in_records(rng, n_classes, random_thresholds):
+    dataset, signal = make_dataset(rng, 1000, "nnfbm")
+    target = classes_of(rng, signal, n_classes) if n_classes else {"reals": signal.reshape(-1, 1)}
+    settings = {
+        "criterion": "gini" if n_classes else "squared_error",
+        "max_features": 2,
+        "random_thresholds": random_thresholds,
+    }
+    counts = rng.poisson(1.0, 1000).astype(float)
+    trees = []
+    for level in ("auto", "scalar"):
+        _core.set_simd_level(level)
+        trees.append(
+            _core.grow_tree(dataset, **target, weights=counts, settings=settings, use_records=True)
+        )
+    first, second = (tree.arrays() for tree in trees)
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+
+
+def test_records_refuse_more_codes_than_a_byte_holds(rng):
+    table, _ = read_table(rng.normal(size=(1000, 2)))
+    dataset = _core.BinnedDataset(table, exact=True)
+    with pytest.raises(ValueError, match="codes do not fit records"):
+        _core.grow_tree(
+            dataset,
+            reals=rng.normal(size=(1000, 1)),
+            settings={"criterion": "squared_error"},
+            use_records=True,
+        )
