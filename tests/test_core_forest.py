@@ -210,8 +210,8 @@ def test_progress_counts_trees_and_what_it_raises_stops_the_growth(rng):
 def test_what_does_not_fit_is_refused(rng):
     with pytest.raises(ValueError, match="plan must be for the rows"):
         grow(rng, plan=plan_rows(5, 0).plan)
+    counts = np.ones(N_ROWS, np.uint32)
     with pytest.raises(ValueError, match="either a plan or counts"):
-        counts = np.ones(N_ROWS, np.uint32)
         grow(rng, plan=plan_rows(N_ROWS, 0).plan, counts=counts)
     with pytest.raises(ValueError, match="criterion does not fit"):
         grow(rng, settings={"criterion": "poisson"})
@@ -326,3 +326,234 @@ def test_a_pure_forest_takes_less_than_thirty_bytes_a_node(rng):
     )
     assert forest.n_bytes <= 30 * forest.node_counts().sum()
     assert np.array_equal(forest.leaf_counts() * 2 - 1, forest.node_counts())
+
+
+# --- rows that trees have learnt from or left out ---
+
+
+def sampled(rng, criterion="gini", **more):
+    """A forest with its sampler, table and target."""
+    sampler = plan_rows(N_ROWS, 3)
+    forest, table, _, arguments = grow(rng, criterion, plan=sampler.plan, **more)
+    target = {name: arguments[name] for name in ("classes", "reals") if name in arguments}
+    return forest, table, sampler, target
+
+
+def left_out(sampler, tree, weights):
+    return np.flatnonzero((sampler.counts(tree) == 0) & (weights > 0))
+
+
+def losses_of(values, target, loss="error"):
+    """Loss of each row's values (n_rows x n_values), mean over the outputs."""
+    if "reals" in target:
+        return ((values - target["reals"]) ** 2).mean(axis=1)
+    classes = target["classes"]
+    shares = values.reshape(len(values), classes.shape[1], 3)
+    if loss == "error":
+        return (shares.argmax(axis=2) != classes).mean(axis=1)
+    return ((shares - np.eye(3)[classes]) ** 2).sum(axis=2).mean(axis=1)
+
+
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("criterion", ["gini", "squared_error", "absolute_error"])
+def test_left_out_rows_are_judged_by_trees_that_did_not_see_them(rng, criterion, n_outputs, hard):
+    if hard and criterion != "gini":
+        return
+    forest, table, sampler, target = sampled(
+        rng, criterion, n_outputs=n_outputs, settings={"max_depth": 4}
+    )
+    weights = make_weight("parts", rng, N_ROWS)
+    each = forest.predict_each(table)
+    votes = each
+    if hard:
+        shares = each.reshape(N_ROWS, N_TREES, n_outputs, 3)
+        votes = np.eye(3)[shares.argmax(axis=3)].reshape(each.shape)
+    sums, counts = np.zeros((N_ROWS, forest.n_values)), np.zeros(N_ROWS, np.uint32)
+    losses, totals = np.zeros(N_TREES), np.zeros(N_TREES)
+    for tree in range(N_TREES):
+        rows = left_out(sampler, tree, weights)
+        sums[rows] += votes[rows, tree]
+        counts[rows] += 1
+        loss = losses_of(each[:, tree], target)[rows]
+        losses[tree], totals[tree] = np.average(loss, weights=weights[rows]), weights[rows].sum()
+    for n_threads in (1, 3):
+        found, n_votes = np.zeros_like(sums), np.zeros_like(counts)
+        parts = [
+            forest.add_out_of_bag(
+                table,
+                sampler.plan,
+                row_seed(sampler.seed),
+                found,
+                n_votes,
+                begin=begin,
+                end=end,
+                weights=weights,
+                hard=hard,
+                n_threads=n_threads,
+                **target,
+            )
+            for begin, end in ((0, 3), (3, None))
+        ]
+        np.testing.assert_array_equal(found, sums)
+        np.testing.assert_array_equal(n_votes, counts)
+        np.testing.assert_allclose(np.concatenate([part[0] for part in parts]), losses, rtol=1e-12)
+        np.testing.assert_allclose(np.concatenate([part[1] for part in parts]), totals, rtol=1e-12)
+
+
+def test_out_of_bag_needs_arrays_that_fit(rng):
+    forest, table, sampler, target = sampled(rng)
+    sums, votes = np.zeros((N_ROWS, 3)), np.zeros(N_ROWS, np.uint32)
+    arguments = (table, sampler.plan, 0)
+    with pytest.raises(ValueError, match="sums must be"):
+        forest.add_out_of_bag(*arguments, np.zeros((N_ROWS, 2)), votes, **target)
+    with pytest.raises(TypeError):
+        forest.add_out_of_bag(*arguments, np.zeros((N_ROWS, 3), np.float32), votes, **target)
+    with pytest.raises(ValueError, match="either classes or reals"):
+        forest.add_out_of_bag(*arguments, sums, votes)
+    with pytest.raises(ValueError, match="not what the forest"):
+        forest.add_out_of_bag(*arguments, sums, votes, reals=np.zeros((N_ROWS, 3)))
+    with pytest.raises(IndexError):
+        forest.add_out_of_bag(*arguments, sums, votes, begin=3, end=2, **target)
+    with pytest.raises(ValueError, match="plan must be for the rows"):
+        forest.add_out_of_bag(table, plan_rows(7, 0).plan, 0, sums, votes, **target)
+
+
+class Circle:
+    """The stand-ins of a tree's left out rows, drawn as the engine draws them."""
+
+    def __init__(self, rows, key, n_groups):
+        self.key, self.counter = key, 0
+        self.rows = rows.copy()
+        for i in range(len(rows), 1, -1):
+            j = self.below(i)
+            self.rows[i - 1], self.rows[j] = self.rows[j], self.rows[i - 1]
+        self.shifts = [1 + self.below(len(rows) - 1) for _ in range(n_groups)]
+
+    def below(self, bound):
+        x = (self.key + 0x9E3779B97F4A7C15 * self.counter) % 2**64
+        self.counter += 1
+        x = (x + 0x9E3779B97F4A7C15) % 2**64
+        x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
+        x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) % 2**64
+        x ^= x >> 31
+        return ((x >> 32) * bound) >> 32  # rejection is out of reach of these bounds
+
+
+def real_table(rng):
+    X = np.round(rng.normal(size=(N_ROWS, 5)), 1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    return X
+
+
+@pytest.mark.parametrize("loss", ["error", "brier", "squared_error"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_permuted_features_cost_what_a_permuted_table_costs(rng, loss, grouped):
+    X = real_table(rng)
+    table = _core.Table.from_matrix(X)
+    criterion = "squared_error" if loss == "squared_error" else "gini"
+    target = target_of(criterion, rng)
+    sampler, weights = plan_rows(N_ROWS, 3), make_weight("parts", rng, N_ROWS)
+    forest = _core.grow_forest(
+        _core.BinnedDataset(table),
+        N_TREES,
+        **target,
+        plan=sampler.plan,
+        row_seed=row_seed(3),
+        settings={"criterion": criterion, "max_depth": 6},
+    )
+    target.pop("n_classes", None)
+    groups = np.array([0, 1, 0, 2, 1] if grouped else range(5), np.uint32)  # group 2: never
+    n_groups = 2 if grouped else 5
+    expected = np.zeros((N_TREES, n_groups))
+    for tree in range(N_TREES):
+        rows = left_out(sampler, tree, weights)
+        circle = Circle(rows, _core.derive_key(11, tree), n_groups)
+        before = losses_of(forest.tree(tree).predict(table), target, loss)
+        for group in range(n_groups):
+            permuted = X.copy()
+            donors = np.roll(circle.rows, -circle.shifts[group])
+            columns = np.flatnonzero(groups == group)
+            permuted[circle.rows[:, None], columns] = X[donors[:, None], columns]
+            values = forest.tree(tree).predict(_core.Table.from_matrix(permuted))
+            after = losses_of(values, target, loss)
+            expected[tree, group] = np.average((after - before)[rows], weights=weights[rows])
+    for n_threads in (1, 2):
+        increases, losses, totals = forest.permute_features(
+            table,
+            sampler.plan,
+            row_seed(3),
+            groups=groups,
+            n_groups=n_groups,
+            seed=11,
+            loss=loss,
+            weights=weights,
+            n_threads=n_threads,
+            **target,
+        )
+        np.testing.assert_allclose(increases, expected, rtol=1e-9, atol=1e-12)
+        assert np.abs(expected).max() > 0.01
+        assert totals.shape == losses.shape == (N_TREES,)
+
+
+def test_permuting_reads_integers_and_categories_too(rng):
+    forest, table, sampler, target = sampled(rng)
+    groups = np.arange(6, dtype=np.uint32)
+    arguments = {"groups": groups, "n_groups": 6, "seed": 1, "loss": "error", **target}
+    increases, _, _ = forest.permute_features(table, sampler.plan, row_seed(3), **arguments)
+    used = forest.impurity_decreases() > 0
+    assert (increases[~used] == 0).all()
+    assert (np.abs(increases).sum(axis=0) > 0).all()
+    with pytest.raises(ValueError, match="loss must be"):
+        forest.permute_features(table, sampler.plan, 0, **{**arguments, "loss": "squared_error"})
+    with pytest.raises(ValueError, match="one entry a feature"):
+        forest.permute_features(table, sampler.plan, 0, **{**arguments, "groups": groups[:3]})
+    with pytest.raises(ValueError, match="up to n_groups"):
+        forest.permute_features(table, sampler.plan, 0, **{**arguments, "n_groups": 3})
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_quantiles_are_those_of_the_weights_of_training_rows(rng, weighted, bootstrap):
+    sampler = plan_rows(N_ROWS, 3) if bootstrap else None
+    plan = sampler.plan if sampler else None
+    weights = make_weight("parts", rng, N_ROWS) if weighted else None
+    forest, table, _, arguments = grow(
+        rng, "squared_error", plan=plan, weights=weights, settings={"min_rows_leaf": 3}
+    )
+    y = arguments["reals"][:, 0]
+    members = forest.leaf_members(table, plan, row_seed(3), weights=weights, n_threads=2)
+    assert members[0][-1] == len(members[1])
+    new = make_table(rng, 50)
+    training, asked = forest.apply(table), forest.apply(new)
+    shares = np.zeros((50, N_ROWS))
+    factor = np.ones(N_ROWS) if weights is None else weights
+    for tree in range(N_TREES):
+        counts = factor * (sampler.counts(tree) if sampler else 1)
+        together = (asked[:, tree, None] == training[:, tree]) * counts
+        shares += together / together.sum(axis=1, keepdims=True) / N_TREES
+    order = np.argsort(y)
+    below = np.cumsum(shares[:, order], axis=1)
+    quantiles = np.array([0.9, 0.0, 0.5, 0.05, 1.0])
+    for n_threads in (1, 2):
+        found = forest.predict_quantiles(
+            new, members, y, quantiles, weights=weights, n_threads=n_threads
+        )
+        for column, quantile in enumerate(quantiles):
+            reached = (below >= quantile - 1e-12) & (shares[:, order] > 0)
+            np.testing.assert_array_equal(found[:, column], y[order[reached.argmax(axis=1)]])
+
+
+def test_members_that_do_not_fit_are_refused(rng):
+    forest, table, *_ = grow(rng, "squared_error")
+    y, quantiles = np.zeros(N_ROWS), np.array([0.5])
+    offsets, rows, counts = forest.leaf_members(table)
+    assert len(counts) == 0
+    with pytest.raises(ValueError, match="offsets"):
+        forest.predict_quantiles(table, (offsets[:-1], rows, counts), y, quantiles)
+    with pytest.raises(ValueError, match="not a training row"):
+        forest.predict_quantiles(table, (offsets, rows, counts), y[:5], quantiles)
+    with pytest.raises(ValueError, match=r"\[0, 1\]"):
+        forest.predict_quantiles(table, (offsets, rows, counts), y, np.array([1.5]))
+    with pytest.raises(ValueError, match="counts"):
+        forest.predict_quantiles(table, (offsets, rows, rows[:3]), y, quantiles)

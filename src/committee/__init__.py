@@ -10,9 +10,17 @@ __version__ = "0.1.0"
 # Where each public name lives. Names are imported on first use, so that `import committee` and
 # the command line start fast.
 _HOMES = {
+    "BaggingClassifier": "committee.bagging",
+    "BaggingRegressor": "committee.bagging",
+    "BootstrapScore": "committee.evaluation",
     "DecisionTreeClassifier": "committee.trees",
     "DecisionTreeRegressor": "committee.trees",
+    "ExtraTreesClassifier": "committee.forests",
+    "ExtraTreesRegressor": "committee.forests",
     "ModelFileError": "committee._model_file",
+    "RandomForestClassifier": "committee.forests",
+    "RandomForestRegressor": "committee.forests",
+    "bootstrap_score": "committee.evaluation",
     "export_rules": "committee.export",
     "export_text": "committee.export",
     "load": "committee._model_file",
@@ -21,10 +29,18 @@ _HOMES = {
 }
 
 __all__ = [
+    "BaggingClassifier",
+    "BaggingRegressor",
+    "BootstrapScore",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "ModelFileError",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "__version__",
+    "bootstrap_score",
     "export_rules",
     "export_text",
     "load",
@@ -34,7 +50,15 @@ __all__ = [
 
 if TYPE_CHECKING:
     from committee._model_file import ModelFileError, load, save
+    from committee.bagging import BaggingClassifier, BaggingRegressor
+    from committee.evaluation import BootstrapScore, bootstrap_score
     from committee.export import export_rules, export_text
+    from committee.forests import (
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
     from committee.plots import plot_tree
     from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
 

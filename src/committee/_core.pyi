@@ -116,11 +116,11 @@ class Forest:
     def from_trees(
         trees: Sequence[Tree], criterion: str, n_classes: Sequence[int], keep_all: bool = False
     ) -> Forest:
-        """A forest of grown trees; n_classes is empty for regression."""
+        """Make a forest of grown trees; n_classes is empty for regression."""
 
     @staticmethod
     def join(forests: Sequence[Forest]) -> Forest:
-        """All trees of some forests, one after another."""
+        """Return all trees of some forests, one after another."""
 
     @property
     def n_trees(self) -> int: ...
@@ -144,12 +144,73 @@ class Forest:
         stages: Sequence[int] | None = None,
         n_threads: int = 1,
     ) -> NDArray[np.float64]:
-        """Sums of the trees' values or votes, n_rows x n_values; with stages one for each."""
+        """Return sums of the trees' values or votes, n_rows x n_values; with stages one for each."""
 
     def predict_each(self, table: Table, n_threads: int = 1) -> NDArray[np.float64]: ...
     def apply(
         self, table: Table, leaf_numbers: bool = False, n_threads: int = 1
     ) -> NDArray[np.uint32]: ...
+    def add_out_of_bag(
+        self,
+        table: Table,
+        plan: SamplingPlan,
+        row_seed: int,
+        sums: NDArray[np.float64],
+        n_votes: NDArray[np.uint32],
+        *,
+        begin: int = 0,
+        end: int | None = None,
+        classes: NDArray[np.int32] | None = None,
+        reals: NDArray[np.float64] | None = None,
+        weights: NDArray[np.float64] | None = None,
+        hard: bool = False,
+        n_threads: int = 1,
+        progress: Callable[[int], object] | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Add what trees say about the rows they left out; return each tree's loss and weight."""
+
+    def permute_features(
+        self,
+        table: Table,
+        plan: SamplingPlan,
+        row_seed: int,
+        *,
+        groups: NDArray[np.uint32],
+        n_groups: int,
+        seed: int,
+        loss: str,
+        classes: NDArray[np.int32] | None = None,
+        reals: NDArray[np.float64] | None = None,
+        weights: NDArray[np.float64] | None = None,
+        n_threads: int = 1,
+        progress: Callable[[int], object] | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return the increase of each tree's loss by permuting each group, its loss and weight."""
+
+    def leaf_members(
+        self,
+        table: Table,
+        plan: SamplingPlan | None = None,
+        row_seed: int = 0,
+        *,
+        weights: NDArray[np.float64] | None = None,
+        n_threads: int = 1,
+        progress: Callable[[int], object] | None = None,
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32]]:
+        """Return the training rows in each leaf of each tree: offsets, rows, counts."""
+
+    def predict_quantiles(
+        self,
+        table: Table,
+        members: tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32]],
+        targets: NDArray[np.float64],
+        quantiles: NDArray[np.float64],
+        *,
+        weights: NDArray[np.float64] | None = None,
+        n_threads: int = 1,
+        progress: Callable[[int], object] | None = None,
+    ) -> NDArray[np.float64]:
+        """Return quantiles of the targets in the leaves of each row, n_rows x n_quantiles."""
 
 def grow_forest(
     dataset: BinnedDataset,

@@ -7,7 +7,6 @@ very end, so a fit that fails or is interrupted leaves the estimator as it was.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,19 +18,12 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import UNUSED
 
 from committee import _core
-from committee._params import (
-    check_choice,
-    check_int,
-    check_int_or_fraction,
-    check_max_features,
-    check_monotonic_cst,
-    check_real,
-    check_seed,
-)
+from committee._params import check_choice, check_int, check_max_features, check_real, check_seed
 from committee._svg import TreeReprMixin
-from committee._table import Kind, TableSchema, read_table
+from committee._table import TableSchema, read_table
 from committee._threads import resolve_threads
 from committee._tree_arrays import register_pickling
+from committee._tree_settings import EngineTarget, RowWeights, tree_settings
 from committee._tree_view import TreeView
 
 register_pickling()
@@ -39,91 +31,6 @@ register_pickling()
 # With split_finding="auto", tables up to this many rows are searched exactly: it costs little
 # there, and every distinct value counts when there are few.
 AUTO_EXACT_ROWS = 2**14
-
-
-@dataclass(frozen=True)
-class EngineTarget:
-    """The target as the engine takes it: classes of each output, or real numbers.
-
-    Parameters
-    ----------
-    classes : ndarray of int32, shape (n_rows, n_outputs), or None
-        Class codes.
-    n_classes : list of int
-        Number of classes of each output; empty for regression.
-    reals : ndarray of float64, shape (n_rows, n_outputs), or None
-        Regression targets.
-    """
-
-    classes: NDArray[np.int32] | None
-    n_classes: list[int]
-    reals: NDArray[np.float64] | None
-
-    @property
-    def n_outputs(self) -> int:
-        """Number of outputs."""
-        values = self.reals if self.classes is None else self.classes
-        assert values is not None
-        return int(values.shape[1])
-
-
-@dataclass(frozen=True)
-class RowWeights:
-    """Weights of the rows, and how many rows each stands for.
-
-    Parameters
-    ----------
-    n_rows : int
-        Rows of the table.
-    weights : ndarray of float64 or None
-        Weight of each row, None for all one.
-    counts : ndarray of uint32 or None
-        Repetitions of each row; None lets the weights say it: whole weights are repetitions,
-        with any other weights a row counts once.
-    """
-
-    n_rows: int
-    weights: NDArray[np.float64] | None
-    counts: NDArray[np.uint32] | None
-
-    @classmethod
-    def combine(
-        cls,
-        n_rows: int,
-        sample_weight: NDArray[np.float64] | None,
-        factors: NDArray[np.float64] | None,
-    ) -> RowWeights:
-        """Multiply sample weights by class weights; only the former say how often a row counts."""
-        if factors is None:
-            return cls(n_rows, sample_weight, None)
-        own = np.ones(n_rows) if sample_weight is None else sample_weight
-        with np.errstate(over="ignore", under="ignore"):
-            weights = own * factors
-            is_finite = np.isfinite(weights.sum())
-        if not is_finite or ((weights == 0) & (own > 0) & (factors > 0)).any():
-            raise ValueError(
-                "class_weight times sample_weight leaves the range of float64; scale one of them"
-            )
-        return cls(n_rows, weights, _repetitions(own))
-
-    @property
-    def total(self) -> float:
-        """Sum of the weights."""
-        return float(self.n_rows if self.weights is None else self.weights.sum())
-
-    @property
-    def n_counted(self) -> int:
-        """Number of rows with a positive weight, repetitions included."""
-        if self.weights is None:
-            return self.n_rows
-        counts = _repetitions(self.weights) if self.counts is None else self.counts
-        return int(counts[self.weights > 0].sum(dtype=np.int64))
-
-
-def _repetitions(weights: NDArray[np.float64]) -> NDArray[np.uint32]:
-    is_whole = bool((weights == np.floor(weights)).all()) and float(weights.sum()) < 2**31
-    counts: NDArray[np.uint32] = (weights if is_whole else weights > 0).astype(np.uint32)
-    return counts
 
 
 class TreeModel(TreeReprMixin, BaseEstimator):
@@ -176,64 +83,13 @@ class TreeModel(TreeReprMixin, BaseEstimator):
         self, schema: TableSchema, target: EngineTarget, rows: RowWeights
     ) -> dict[str, Any]:
         """Check the parameters; return what the engine needs of them."""
-        check_choice("criterion", self.criterion, self._criteria)
-        check_choice("splitter", self.splitter, ("best", "random"))
-        check_choice("category_split", self.category_split, ("subset", "fanout"))
-        n_rows = rows.n_counted
-        settings: dict[str, Any] = {
-            "criterion": "squared_error" if self.criterion == "friedman_mse" else self.criterion,
-            "random_thresholds": self.splitter == "random",
-            "fan_out_categories": self.category_split == "fanout",
-            "level_penalty": check_real("level_penalty", self.level_penalty, 0.0),
-            "min_rows_split": min(
-                check_int_or_fraction("min_samples_split", self.min_samples_split, n_rows, 2),
-                n_rows + 1,  # as good as any larger number
-            ),
-            "min_rows_leaf": min(
-                check_int_or_fraction("min_samples_leaf", self.min_samples_leaf, n_rows),
-                n_rows + 1,
-            ),
-            "min_weight_leaf": rows.total
-            * check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5),
-            "min_impurity_decrease": check_real(
-                "min_impurity_decrease", self.min_impurity_decrease, 0.0
-            ),
-            "max_features": check_max_features(self.max_features, schema.n_features),
+        settings = tree_settings(self, schema, target, rows.n_counted, rows.total)
+        return settings | {
+            "random_thresholds": check_choice("splitter", self.splitter, ("best", "random"))
+            == "random",
             "seed": check_seed(self.random_state),
             "n_threads": resolve_threads(self.n_jobs),
         }
-        max_depth = check_int("max_depth", self.max_depth, 1, none=True)
-        if max_depth is not None:
-            settings["max_depth"] = min(max_depth, 2**32 - 1)
-        max_leaf_nodes = check_int("max_leaf_nodes", self.max_leaf_nodes, 2, none=True)
-        if max_leaf_nodes is not None:
-            settings["max_leaf_nodes"] = min(max_leaf_nodes, 2**32 - 1)
-        directions = self._monotonic(schema, target)
-        if directions is not None:
-            settings["monotonic"] = directions
-        return settings
-
-    def _monotonic(self, schema: TableSchema, target: EngineTarget) -> list[int] | None:
-        directions = check_monotonic_cst(self.monotonic_cst, schema.n_features, schema.names)
-        if directions is None:
-            return None
-        if target.n_outputs > 1:
-            raise ValueError(
-                "Monotonicity constraints are not supported with multiple output targets; "
-                f"y has {target.n_outputs}, set monotonic_cst=None"
-            )
-        if target.n_classes and target.n_classes[0] > 2:
-            raise ValueError(
-                "Monotonicity constraints are not supported with multiclass classification; "
-                f"y has {target.n_classes[0]} classes, set monotonic_cst=None"
-            )
-        for feature, direction in zip(schema.features, directions, strict=True):
-            if direction and feature.kind == Kind.CATEGORY:
-                raise ValueError(
-                    f"monotonic_cst constrains {feature.name!r}, a category: its levels have no "
-                    "order"
-                )
-        return directions
 
     def _is_exact(self, n_rows: int) -> bool:
         choice = check_choice("split_finding", self.split_finding, ("auto", "hist", "exact"))

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from committee._target import check_same_length, read_classes, read_reals
-from committee._tree_model import EngineTarget, RowWeights, TreeModel
+from committee._tree_model import TreeModel
+from committee._tree_settings import EngineTarget, RowWeights, check_reals
 from committee._weights import class_weights, read_weights
 
 
@@ -405,10 +406,7 @@ default="squared_error"
         values, _ = read_reals(y)
         check_same_length(table.n_rows, len(values))
         weights = read_weights(sample_weight, table.n_rows)
-        if self.criterion == "poisson":
-            _check_counts(values, weights)
-        elif self.criterion != "absolute_error":
-            _check_squares(values)
+        check_reals(self.criterion, values, weights)
         tree, schema = self._grow(
             table,
             schema,
@@ -436,25 +434,3 @@ default="squared_error"
         table = self._read(X)
         values = self._tree.predict(table, self._threads())
         return values[:, 0] if self.n_outputs_ == 1 else values
-
-
-def _check_squares(values: NDArray[np.float64]) -> None:
-    with np.errstate(over="ignore"):
-        is_finite = np.isfinite(np.ptp(values, axis=0) ** 2).all()
-    if not is_finite:
-        raise ValueError(
-            f"y holds values up to {np.abs(values).max():.3g}: squared errors leave the range of "
-            'float64; divide y by a constant, or use criterion="absolute_error"'
-        )
-
-
-def _check_counts(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> None:
-    present = values if weights is None else values[weights > 0]
-    if (present < 0).any():
-        raise ValueError(
-            "Some value(s) of y are negative which is not allowed for Poisson regression."
-        )
-    if (present.sum(axis=0) <= 0).any():
-        raise ValueError(
-            "Sum of y is not strictly positive which is necessary for Poisson regression."
-        )

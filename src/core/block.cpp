@@ -105,7 +105,7 @@ void set_record_columns(Block& block, std::span<const CodeColumn> columns,
   for (std::size_t feature = 0; feature < columns.size(); ++feature) {
     block.columns[feature].width = 1;
     block.columns[feature].stride = static_cast<std::uint32_t>(block.record_stride);
-    block.columns[feature].codes = block.records.data() + feature;
+    block.columns[feature].codes = block.records.get() + feature;
   }
 }
 
@@ -113,8 +113,8 @@ void set_record_columns(Block& block, std::span<const CodeColumn> columns,
 void copy_records(Block& block, const std::uint8_t* source, std::size_t stride,
                   std::span<const std::uint32_t> rows) {
   block.record_stride = stride;
-  block.records.resize(rows.size() * stride);
-  std::uint8_t* out = block.records.data();
+  block.records = std::make_unique_for_overwrite<std::uint8_t[]>(rows.size() * stride);
+  std::uint8_t* out = block.records.get();
   for (const std::uint32_t row : rows) {
     std::memcpy(out, source + std::size_t{row} * stride, stride);
     out += stride;
@@ -188,7 +188,7 @@ std::shared_ptr<Block> make_block(const FitData& data, const Block& parent,
   block->entries.reserve(parent_rows.size());
   for (const std::uint32_t row : parent_rows) block->entries.push_back(parent.entries[row]);
   if (parent.has_records()) {
-    copy_records(*block, parent.records.data(), parent.record_stride, parent_rows);
+    copy_records(*block, parent.records.get(), parent.record_stride, parent_rows);
     set_record_columns(*block, parent.columns, parent.varying);
   } else {
     copy_columns(*block, parent.columns, parent.varying, parent_rows, n_threads);
@@ -201,7 +201,7 @@ std::shared_ptr<Block> make_block(const FitData& data, const Block& parent,
 }
 
 void reorder_records(Block& block, const Reordering& moves, std::vector<std::byte>& scratch) {
-  auto* records = reinterpret_cast<std::byte*>(block.records.data());
+  auto* records = reinterpret_cast<std::byte*>(block.records.get());
   switch (block.record_stride) {
     case 16:
       reorder_bytes<16>(records, 16, moves, scratch);

@@ -46,11 +46,11 @@ struct FitData {
 };
 
 struct Block {
-  std::vector<std::uint32_t> entries;    // entry of each block row
-  std::vector<CodeColumn> columns;       // one a feature
-  std::vector<std::uint32_t> varying;    // features with at least two codes, ascending
-  std::unique_ptr<std::byte[]> storage;  // what the columns point to; empty in the root's block
-  std::vector<std::uint8_t> records;  // in a block of records: what the columns point to
+  std::vector<std::uint32_t> entries;       // entry of each block row
+  std::vector<CodeColumn> columns;          // one a feature
+  std::vector<std::uint32_t> varying;       // features with at least two codes, ascending
+  std::unique_ptr<std::byte[]> storage;     // what the columns point to; empty in the root's block
+  std::unique_ptr<std::uint8_t[]> records;  // in a block of records: what the columns point to
   std::size_t record_stride = 0;
   RowStatistics statistics;
   std::vector<std::uint32_t> rows;  // the block's rows, each open node a contiguous part; in a

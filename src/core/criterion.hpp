@@ -3,9 +3,9 @@
 // Scores add up: splitting a node gains score(left) + score(right) - score(node), which is the
 // weighted decrease of impurity times `unit()`, in the units of StatisticOptions. `pair` is
 // score(left) + score(right) for two sides that make up the node, computed in the form that its
-// vector kernel uses (score_kernels.hpp) where there is one. `start` makes a score ready for a node. `impurity` is the total impurity of
-// the node in units of scores. `value` is what a leaf of these rows predicts, for monotone
-// constraints.
+// vector kernel uses (score_kernels.hpp) where there is one. `start` makes a score ready for a
+// node. `impurity` is the total impurity of the node in units of scores. `value` is what a leaf of
+// these rows predicts, for monotone constraints.
 #pragma once
 
 #include <algorithm>

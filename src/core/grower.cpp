@@ -52,6 +52,7 @@ struct OpenNode {
   std::size_t index = 0;  // in its piece
   std::uint32_t depth = 0;
   std::uint64_t key = 0;
+  ConstantFeatures constants;
 
   std::size_t n_rows() const { return end - begin; }
   std::span<std::uint32_t> rows() const {
@@ -98,7 +99,7 @@ class TreeGrower {
     GrownNode everything;
     everything.end = static_cast<std::uint32_t>(order_.size());
     Piece top = start_piece(everything, Bounds{});
-    OpenNode root{make_root_block(data_), 0, order_.size(), 0, 0, derive_key(options_.seed, 0)};
+    OpenNode root{make_root_block(data_), 0, order_.size(), 0, 0, derive_key(options_.seed, 0), {}};
     std::vector<Piece> pieces;
     if (options_.max_leaf_nodes > 0) {
       grow_best_first(std::move(root), top);
@@ -284,8 +285,9 @@ class TreeGrower {
       node.begin = 0;
       node.end = node.block->n_rows();
     }
-    const NodeView view{node.block.get(), node.rows(), static_cast<double>(n_rows),
-                        piece.bounds_of(node.index), node.key};
+    const NodeView view{
+        node.block.get(), node.rows(),    static_cast<double>(n_rows), piece.bounds_of(node.index),
+        node.key,         &node.constants};
     Split split = worker.splitter->find(view, worker.n_threads, monitor_);
     // A split that gains nothing is fine (it may make others possible) unless a gain is asked for.
     constexpr double kSlack = 1e-12;
@@ -323,8 +325,9 @@ class TreeGrower {
       next.begin = grown.begin + static_cast<std::uint32_t>(begins[child]);
       next.end = grown.begin + static_cast<std::uint32_t>(begins[child + 1]);
       if (!piece.bounds.empty()) piece.bounds.push_back(child_bounds(bounds, split, child));
-      worker.children.push_back({node.block, node.begin + begins[child], node.begin + begins[child + 1],
-                          piece.nodes.size() - 1, node.depth + 1, derive_key(node.key, child)});
+      worker.children.push_back({node.block, node.begin + begins[child],
+                                 node.begin + begins[child + 1], piece.nodes.size() - 1,
+                                 node.depth + 1, derive_key(node.key, child), node.constants});
     }
   }
 

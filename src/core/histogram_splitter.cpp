@@ -170,7 +170,8 @@ class HistogramSplitter final : public Splitter {
       return try_features(
           features, node, n_threads, monitor, [&](std::uint32_t feature, Split& split) {
             const CodeColumn& column = node.block->columns[feature];
-            pool_.lend([&](Memory& scratch) { search.try_column(feature, column, scratch, split); });
+            pool_.lend(
+                [&](Memory& scratch) { search.try_column(feature, column, scratch, split); });
           });
     });
     if (best.exists()) {
@@ -311,7 +312,7 @@ class HistogramSplitter final : public Splitter {
     }
 
     const std::uint8_t* first_record() const {
-      return node_.block->records.data() + first_row_ * node_.block->record_stride;
+      return node_.block->records.get() + first_row_ * node_.block->record_stride;
     }
 
     // One target, many rows.
@@ -324,12 +325,11 @@ class HistogramSplitter final : public Splitter {
           add_sum_records(first_record(), node_.block->record_stride, {sums, node_.rows.size()},
                           group, records.sum_tables.data());
         };
-        for_each_table(features, scratch, records, best, add,
-                       [&](std::uint32_t feature, std::size_t number) {
-                         return try_sum_table(feature,
-                                              records.sum_tables.data() + number * kByteCodes,
-                                              scratch, best);
-                       });
+        for_each_table(
+            features, scratch, records, best, add, [&](std::uint32_t feature, std::size_t number) {
+              return try_sum_table(feature, records.sum_tables.data() + number * kByteCodes,
+                                   scratch, best);
+            });
       }
     }
 
@@ -478,14 +478,14 @@ class HistogramSplitter final : public Splitter {
       records.lanes.resize(std::max(records.lanes.size(), n_rows));
       const std::uint32_t* slots = statistics_.slots.data() + first_row_;
       const std::int64_t* weights = statistics_.weights.data() + first_row_;
-      for (std::size_t i = 0; i < n_rows; ++i) {
-        records.lanes[i] = records.lane_of_class[slots[i]];
-      }
+      std::uint8_t* const lanes = records.lanes.data();
+      const std::uint8_t* const lane_of_class = records.lane_of_class.data();
+      for (std::size_t i = 0; i < n_rows; ++i) lanes[i] = lane_of_class[slots[i]];
       if (n_present == 2) {
         records.packed.resize(std::max(records.packed.size(), n_rows));
         for (std::size_t i = 0; i < n_rows; ++i) {
           const auto weight = static_cast<std::uint64_t>(weights[i]);
-          records.packed[i] = weight | (records.lanes[i] == 1 ? weight << 32 : 0);
+          records.packed[i] = weight | (weight << 32 & (0 - std::uint64_t{lanes[i]}));
         }
         const GiniNode limits{node.total_weight, static_cast<double>(node.totals[1]), min_weight_,
                               true};
@@ -562,11 +562,13 @@ class HistogramSplitter final : public Splitter {
     // The codes of a feature side by side, as a column of the rows of this node.
     CodeColumn gather(std::uint32_t feature, RecordScratch& records) const {
       const std::size_t stride = node_.block->record_stride;
-      const std::uint8_t* source = node_.block->records.data() + first_row_ * stride + feature;
+      const std::uint8_t* source = node_.block->records.get() + first_row_ * stride + feature;
       const std::size_t room = std::max(node_.rows.size(), kSmallNodeRows);
       if (records.codes.size() < room) records.codes.resize(room);
       std::uint8_t* const out = records.codes.data();
-      for (std::size_t i = 0; i < node_.rows.size(); ++i) out[i] = source[i * stride];
+      // The end is read once: for all the compiler knows, bytes may be written to any place.
+      const std::size_t n_rows = node_.rows.size();
+      for (std::size_t i = 0; i < n_rows; ++i, source += stride) out[i] = *source;
       CodeColumn column = node_.block->columns[feature];
       column.codes = out;
       column.stride = 0;
@@ -609,14 +611,14 @@ class HistogramSplitter final : public Splitter {
 
     void settle_drawn_threshold(Split& best) const {
       const std::size_t stride = node_.block->record_stride;
-      const std::uint8_t* codes = node_.block->records.data() + first_row_ * stride + best.feature;
+      const std::uint8_t* codes = node_.block->records.get() + first_row_ * stride + best.feature;
+      const std::uint32_t cut = best.last_left;
       std::uint32_t last_left = 0;
       std::uint32_t first_right = kByteCodes;
-      for (std::size_t i = 0; i < node_.rows.size(); ++i) {
-        const std::uint32_t code = codes[i * stride];
-        const bool is_left = code <= best.last_left;
-        last_left = is_left && code > last_left ? code : last_left;
-        first_right = !is_left && code < first_right ? code : first_right;
+      for (std::size_t i = 0; i < node_.rows.size(); ++i, codes += stride) {
+        const std::uint32_t code = *codes;
+        last_left = std::max(last_left, code <= cut ? code : 0U);
+        first_right = std::min(first_right, code <= cut ? first_right : code);
       }
       best.last_left = last_left;
       best.first_right = first_right;
@@ -647,8 +649,8 @@ class HistogramSplitter final : public Splitter {
       };
       for_each_table(features, scratch, records, best, add,
                      [&](std::uint32_t feature, std::size_t number) {
-                       return try_gini_table(
-                           feature, records.tables.data() + number * kTableCells, limits, best);
+                       return try_gini_table(feature, records.tables.data() + number * kTableCells,
+                                             limits, best);
                      });
     }
 
@@ -683,11 +685,11 @@ class HistogramSplitter final : public Splitter {
     // The smallest code of the node above `code`.
     std::uint32_t code_after(std::uint32_t feature, std::uint32_t code) const {
       const std::size_t stride = node_.block->record_stride;
-      const std::uint8_t* codes = node_.block->records.data() + first_row_ * stride + feature;
+      const std::uint8_t* codes = node_.block->records.get() + first_row_ * stride + feature;
       std::uint32_t after = kNoCode;
-      for (std::size_t i = 0; i < node_.rows.size(); ++i) {
-        const std::uint32_t other = codes[i * stride];
-        if (other > code && other < after) after = other;
+      for (std::size_t i = 0; i < node_.rows.size(); ++i, codes += stride) {
+        const std::uint32_t other = *codes;
+        after = std::min(after, other > code ? other : kNoCode);
       }
       return after;
     }

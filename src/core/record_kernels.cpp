@@ -318,8 +318,7 @@ COMMITTEE_INLINE void sort_codes_code(const std::uint8_t* codes, std::size_t n,
   }
 }
 
-COMMITTEE_INLINE void fill_small_node_code(SmallNode& node,
-                                           std::span<const std::uint64_t> packed) {
+COMMITTEE_INLINE void fill_small_node_code(SmallNode& node, std::span<const std::uint64_t> packed) {
   node.n_rows = packed.size();
   for (std::size_t row = 0; row < packed.size(); ++row) {
     spread(packed[row], node.weights.data() + row * SmallNode::kLanes);
@@ -386,15 +385,15 @@ COMMITTEE_TWICE(ByteCut, best_small_gini_cut,
                 (rows, codes, node))
 
 COMMITTEE_TWICE(ByteCut, best_table_gini_cut,
-                (std::uint64_t * table, std::size_t n_codes, const GiniNode& node),
+                (std::uint64_t* table, std::size_t n_codes, const GiniNode& node),
                 (table, n_codes, node))
 
 COMMITTEE_TWICE(ByteCut, best_table_class_cut,
                 (ClassCell * table, std::size_t n_codes, const ClassNode& node),
                 (table, n_codes, node))
 
-COMMITTEE_TWICE(void, sort_codes,
-                (const std::uint8_t* codes, std::size_t n, std::uint8_t* order), (codes, n, order))
+COMMITTEE_TWICE(void, sort_codes, (const std::uint8_t* codes, std::size_t n, std::uint8_t* order),
+                (codes, n, order))
 
 COMMITTEE_TWICE(CodeRange, range_of, (std::span<const std::uint8_t> codes), (codes))
 
@@ -424,9 +423,8 @@ void add_class_records(const std::uint8_t* records, std::size_t stride, std::siz
                 });
 }
 
-void add_sum_records(const std::uint8_t* records, std::size_t stride,
-                     std::span<const SumCell> sums, std::span<const std::uint32_t> features,
-                     SumCell* tables) {
+void add_sum_records(const std::uint8_t* records, std::size_t stride, std::span<const SumCell> sums,
+                     std::span<const std::uint32_t> features, SumCell* tables) {
   const SumCell* const rows = sums.data();
   for_each_code(records, stride, sums.size(), features,
                 [=](std::size_t row, std::size_t table, std::size_t code) {

@@ -72,8 +72,8 @@ CodeRange range_of(std::span<const std::uint8_t> codes);
 std::uint64_t sum_left(std::span<const std::uint8_t> codes, const std::uint64_t* packed,
                        std::uint8_t last_left);
 
-// Up to eight classes, Gini. A cell holds the weight of each class; lanes beyond the last class stay
-// zero.
+// Up to eight classes, Gini. A cell holds the weight of each class; lanes beyond the last class
+// stay zero.
 constexpr std::size_t kClassLanes = 8;
 using ClassCell = std::array<std::int32_t, kClassLanes>;
 struct ClassNode {
@@ -87,15 +87,14 @@ void add_class_records(const std::uint8_t* records, std::size_t stride, std::siz
                        const std::uint8_t* lanes, const std::int64_t* weights,
                        std::span<const std::uint32_t> features, ClassCell* tables);
 
-// The best cut of a table of `n_codes` cells, which is cleared; its score is the sum of squares over
-// weights of both sides.
+// The best cut of a table of `n_codes` cells, which is cleared; its score is the sum of squares
+// over weights of both sides.
 ByteCut best_table_class_cut(ClassCell* table, std::size_t n_codes, const ClassNode& node);
 
 // One target: the same for cells of a weight and a sum, of which row i adds sums[i].
 using SumCell = std::array<std::int64_t, 2>;
-void add_sum_records(const std::uint8_t* records, std::size_t stride,
-                     std::span<const SumCell> sums, std::span<const std::uint32_t> features,
-                     SumCell* tables);
+void add_sum_records(const std::uint8_t* records, std::size_t stride, std::span<const SumCell> sums,
+                     std::span<const std::uint32_t> features, SumCell* tables);
 
 // The positions 0 ... n - 1 in the order of their codes, equal codes in order of position.
 // n <= kSmallNodeRows; `codes` and `order` have room for that many.

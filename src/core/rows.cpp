@@ -45,7 +45,8 @@ void partition_in_many(std::span<std::uint32_t> rows, PartitionScratch& scratch,
                        ChildOf&& child_of) {
   std::vector<std::size_t>& begins = scratch.begins;
   for (const std::uint32_t row : rows) ++begins[child_of(row) + 1];
-  for (std::size_t child = 0; child + 1 < begins.size(); ++child) begins[child + 1] += begins[child];
+  for (std::size_t child = 0; child + 1 < begins.size(); ++child)
+    begins[child + 1] += begins[child];
   scratch.rows.assign(rows.begin(), rows.end());
   std::vector<std::size_t> next = begins;
   for (const std::uint32_t row : scratch.rows) rows[next[child_of(row)]++] = row;
@@ -57,9 +58,8 @@ void partition(const CodeColumn& column, const Split& split, std::span<std::uint
                PartitionScratch& scratch, CodeAt&& code_at) {
   scratch.begins.assign(split.n_children + 1, 0);
   if (split.kind == SplitKind::kFanOut) {
-    return partition_in_many(rows, scratch, [&](std::uint32_t row) {
-      return split.child_of_code[code_at(row)];
-    });
+    return partition_in_many(rows, scratch,
+                             [&](std::uint32_t row) { return split.child_of_code[code_at(row)]; });
   }
   std::size_t n_left = 0;
   const std::uint32_t last_left = split.last_left;
@@ -97,12 +97,12 @@ void partition_rows(Block& block, std::size_t begin, std::size_t end, const Spli
   if (scratch.order.size() < n_rows) scratch.order.resize(n_rows);
   const auto order = std::span(scratch.order).first(n_rows);
   const std::size_t stride = block.record_stride;
-  const std::uint8_t* codes = block.records.data() + begin * stride + split.feature;
+  const std::uint8_t* codes = block.records.get() + begin * stride + split.feature;
   const bool is_threshold = split.kind == SplitKind::kReal || split.kind == SplitKind::kInteger;
   if (is_threshold && !column.has_missing) {
     if (scratch.rows.size() < n_rows) scratch.rows.resize(n_rows);
-    const std::size_t n_left = partition_codes(codes, stride, split.last_left, n_rows,
-                                               order.data(), scratch.rows.data());
+    const std::size_t n_left =
+        partition_codes(codes, stride, split.last_left, n_rows, order.data(), scratch.rows.data());
     scratch.begins = {0, n_left, n_rows};
     const auto right = std::span(scratch.rows).first(n_rows - n_left);
     return reorder_records(block, {begin, order.first(n_left), right}, scratch.bytes);

@@ -40,8 +40,8 @@ AliasTable::AliasTable(std::span<const double> weights)
     if (weights[i] > 0.0) {
       shares_[i] = 1.0;
     } else {
-      others_[i] = static_cast<std::uint32_t>(
-          std::max_element(weights.begin(), weights.end()) - weights.begin());
+      others_[i] = static_cast<std::uint32_t>(std::max_element(weights.begin(), weights.end()) -
+                                              weights.begin());
     }
   }
 }

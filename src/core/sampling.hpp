@@ -42,8 +42,8 @@ class SamplingPlan {
   // probabilities; units of weight zero are never drawn. With `n_portions` > 0 the units are
   // shuffled and dealt out: member i gets portion i % n_portions, a new deal for each round.
   SamplingPlan(std::size_t n_rows, std::vector<std::uint32_t> unit_of_row,
-               std::vector<double> unit_weights, std::vector<Stratum> strata,
-               bool with_replacement, std::uint32_t n_portions);
+               std::vector<double> unit_weights, std::vector<Stratum> strata, bool with_replacement,
+               std::uint32_t n_portions);
 
   std::size_t n_rows() const { return n_rows_; }
 

@@ -30,9 +30,9 @@ COMMITTEE_INLINE Cut first_largest(const double* scores, std::size_t begin, std:
 }
 
 COMMITTEE_INLINE Cut best_gini_cut_code(const std::int32_t* __restrict left_weight,
-                                        const std::int32_t* __restrict left_ones,
-                                        std::size_t begin, std::size_t end, double total_weight,
-                                        double total_ones, double* __restrict scores) {
+                                        const std::int32_t* __restrict left_ones, std::size_t begin,
+                                        std::size_t end, double total_weight, double total_ones,
+                                        double* __restrict scores) {
   for (std::size_t i = begin; i < end; ++i) {
     scores[i] = gini_cut_score(static_cast<double>(left_weight[i]),
                                static_cast<double>(left_ones[i]), total_weight, total_ones);

@@ -77,10 +77,24 @@ namespace {
 // Whether the rows of the node differ in a feature; mostly the first few tell.
 bool varies(const NodeView& node, std::uint32_t feature) {
   const CodeColumn& column = node.block->columns[feature];
-  if (column.n_codes() < 2) return false;
+  if (column.n_codes() < 2 || node.constants->has(feature)) return false;
   const std::uint32_t first = column.at(node.rows[0]);
-  return std::any_of(node.rows.begin(), node.rows.end(),
-                     [&](std::uint32_t row) { return column.at(row) != first; });
+  const auto differs = [&](auto code_at) {
+    for (std::size_t i = 1; i < node.rows.size(); ++i) {
+      if (code_at(i) != first) return true;
+    }
+    return false;
+  };
+  bool is_varying = false;
+  if (column.stride != 0) {
+    const std::size_t stride = column.stride;
+    const auto* codes = static_cast<const std::uint8_t*>(column.codes) + node.rows[0] * stride;
+    is_varying = differs([=](std::size_t i) { return std::uint32_t{codes[i * stride]}; });
+  } else {
+    is_varying = differs([&](std::size_t i) { return column.at(node.rows[i]); });
+  }
+  if (!is_varying) node.constants->add(feature);
+  return is_varying;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 // the lowest threshold, whatever the number of threads.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,12 +21,29 @@
 
 namespace committee {
 
+// Features known to be constant in a node, and so in all nodes below it. Tables of more features
+// than fit are looked at anew in each node.
+class ConstantFeatures {
+ public:
+  bool has(std::uint32_t feature) const {
+    return feature < kMost && ((words_[feature / 64] >> (feature % 64)) & 1U) != 0;
+  }
+  void add(std::uint32_t feature) {
+    if (feature < kMost) words_[feature / 64] |= std::uint64_t{1} << (feature % 64);
+  }
+
+ private:
+  static constexpr std::uint32_t kMost = 256;
+  std::array<std::uint64_t, kMost / 64> words_{};
+};
+
 struct NodeView {
   const Block* block = nullptr;
   std::span<const std::uint32_t> rows;
   double n_counted = 0.0;  // rows, repetitions included
   Bounds bounds;
-  std::uint64_t key = 0;  // of the node's random numbers
+  std::uint64_t key = 0;                  // of the node's random numbers
+  ConstantFeatures* constants = nullptr;  // grows as features are looked at
 };
 
 class Splitter {
