@@ -26,6 +26,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import committee
 from committee import DecisionTreeClassifier, DecisionTreeRegressor
+from committee._bagged_trees import TreeMembers
 from committee.bagging import BaggingClassifier, BaggingRegressor
 from committee.datasets import load_penguins
 
@@ -74,8 +75,8 @@ def test_public_methods_and_attributes_of_scikit_learn_exist(cls, iris):
     names = {name for name in dir(theirs) if not name.startswith("_")} - {"estimator_params"}
     assert {name for name in names if not hasattr(ours, name)} == set()
     assert len(ours) == 2
-    assert ours[1] is ours.estimators_[1]
-    assert list(ours) == ours.estimators_
+    np.testing.assert_array_equal(ours[1].predict(iris[0]), ours.estimators_[1].predict(iris[0]))
+    assert len(list(ours)) == len(ours.estimators_) == 2
 
 
 @pytest.fixture(scope="module")
@@ -524,9 +525,10 @@ def test_warm_start_equals_a_fit_from_scratch(weighting, diabetes):
     options = {"oob_score": True, "max_features": 0.5, "random_state": 3, "weighting": weighting}
     whole = BaggingRegressor(n_estimators=25, **options).fit(X, y)
     grown = BaggingRegressor(n_estimators=20, warm_start=True, **options).fit(X, y)
-    old = list(grown.estimators_)
+    old = grown.estimators_.forest
     grown.set_params(n_estimators=25).fit(X, y)
-    assert grown.estimators_[:20] == old
+    assert len(grown.estimators_) == 25
+    np.testing.assert_array_equal(old.node_counts(), grown.estimators_.forest.node_counts()[:20])
     for name in ("oob_prediction_", "oob_member_errors_"):
         np.testing.assert_array_equal(getattr(grown, name), getattr(whole, name))
     np.testing.assert_array_equal(grown.oob_curve_.score, whole.oob_curve_.score)
@@ -589,10 +591,71 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(error, warm_start, iris, mo
 
 
 def test_verbose_tells_the_progress(iris, capsys):
-    BaggingClassifier(n_estimators=20, verbose=1).fit(*iris)
+    BaggingClassifier(GaussianNB(), n_estimators=20, verbose=1).fit(*iris)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 10
     assert lines[-1].startswith("BaggingClassifier: 20 of 20 members")
+    BaggingClassifier(n_estimators=20, verbose=1).fit(*iris)
+    assert "BaggingClassifier: 20 of 20" in capsys.readouterr().err
+
+
+# --- our own trees in the engine ------------------------------------------------------------------
+
+
+def fit_both_ways(monkeypatch, model, X, y, **fit_params):
+    """The model grown by the engine at once, and member by member."""
+    whole = clone(model).fit(X, y, **fit_params)
+    assert isinstance(whole.estimators_, TreeMembers)
+    monkeypatch.setattr("committee._bagging_model.runs_in_engine", lambda job: False)
+    single = clone(model).fit(X, y, **fit_params)
+    monkeypatch.undo()
+    assert isinstance(single.estimators_, list)
+    return whole, single
+
+
+@pytest.mark.filterwarnings("ignore:.*rows were drawn by every member")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"max_features": 2},
+        {"bootstrap": False, "max_samples": 0.5},
+        {"max_samples": 1.7},
+        {"partition": True},
+        {"voting": "hard", "weighting": "oob"},
+        {"stratify": "balanced"},
+        {"estimator": DecisionTreeClassifier(max_depth=3, class_weight="balanced")},
+        {"estimator": DecisionTreeClassifier(class_weight={"setosa": 2.5}, max_features=2)},
+        {"estimator": DecisionTreeClassifier(splitter="random", min_samples_leaf=0.05)},
+        {"estimator": DecisionTreeClassifier(criterion="entropy", ccp_alpha=0.01)},
+    ],
+    ids=str,
+)
+def test_the_engine_grows_the_members_that_fitting_them_singly_gives(monkeypatch, options):
+    X, codes = load_iris(return_X_y=True)
+    y = np.array(["setosa", "versicolor", "virginica"])[codes]
+    weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    fit_params = {} if {"partition", "bootstrap"} & options.keys() else {"sample_weight": weights}
+    model = BaggingClassifier(n_estimators=6, random_state=4, oob_score=True, **options)
+    whole, single = fit_both_ways(monkeypatch, model, X, y, **fit_params)
+    np.testing.assert_allclose(whole.predict_proba(X), single.predict_proba(X), atol=1e-12)
+    np.testing.assert_allclose(
+        whole.oob_decision_function_, single.oob_decision_function_, atol=1e-12
+    )
+    for number in range(6):
+        columns = whole.estimators_features_[number]
+        ours, theirs = whole.estimators_[number], single.estimators_[number]
+        assert ours.tree_.node_count == theirs.tree_.node_count
+        np.testing.assert_array_equal(ours.apply(X[:, columns]), theirs.apply(X[:, columns]))
+
+
+@pytest.mark.parametrize("combine", ["mean", "median"])
+def test_the_engine_grows_the_same_regressors(monkeypatch, combine, diabetes):
+    X, y = diabetes
+    tree = DecisionTreeRegressor(min_samples_leaf=3, max_features=0.5)
+    model = BaggingRegressor(tree, 5, max_features=0.7, combine=combine, random_state=1)
+    whole, single = fit_both_ways(monkeypatch, model, X, y, groups=np.arange(len(y)) // 2)
+    np.testing.assert_allclose(whole.predict(X), single.predict(X), rtol=1e-12)
 
 
 # --- tables -------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from test_core_tree import KINDS, random_columns, random_tree, table_of
+from hand_trees import REAL, TreeBuilder
+from test_core_tree import KINDS, finish, random_columns, random_tree, table_of
 from tree_tools import make_target, make_weight
 
 from committee import _core
@@ -166,6 +167,16 @@ def test_a_forest_grown_in_two_steps_is_the_forest_grown_in_one(seed):
         assert forest.n_trees == N_TREES
         for index in range(N_TREES):
             assert_same_arrays(forest.tree(index).arrays(), whole.tree(index).arrays())
+
+
+def test_a_tree_splits_only_the_features_drawn_for_it(rng):
+    sampler = plan_features(6, 5, 2)
+    seed = row_seed(sampler.seed)
+    forest, *_ = grow(rng, feature_plan=sampler.plan, feature_seed=seed)
+    used = forest.impurity_decreases() != 0
+    drawn = np.array([sampler.counts(tree) > 0 for tree in range(N_TREES)])
+    np.testing.assert_array_equal(used, drawn)  # all of them are worth a split on these rows
+    assert len(np.unique(drawn, axis=0)) > 1
 
 
 def test_balanced_classes_weigh_the_same_in_each_sample(rng):
@@ -557,3 +568,127 @@ def test_members_that_do_not_fit_are_refused(rng):
         forest.predict_quantiles(table, (offsets, rows, counts), y, np.array([1.5]))
     with pytest.raises(ValueError, match="counts"):
         forest.predict_quantiles(table, (offsets, rows, rows[:3]), y, quantiles)
+
+
+# --- files ---
+
+
+def forms(rng):
+    """Forests of each form in which leaves are stored."""
+    plan = plan_rows(N_ROWS, 3).plan
+    weight = make_weight("parts", rng, N_ROWS)
+    fan_out = {"fan_out_categories": True}
+    yield "counts", grow(rng, plan=plan)
+    yield "counts of outputs", grow(rng, plan=plan, n_outputs=2, settings=fan_out)
+    yield "shares", grow(rng, plan=plan, weights=weight)
+    yield "balanced", grow(rng, plan=plan, balance_classes=True, settings={"max_depth": 3})
+    yield "means", grow(rng, "squared_error", plan=plan, n_outputs=2)
+    yield "rates", grow(rng, "poisson", weights=weight, settings={"min_rows_leaf": 4})
+    yield "medians", grow(rng, "absolute_error", plan=plan)
+    yield (
+        "monotone",
+        grow(rng, "squared_error", plan=plan, settings={"monotonic": [1, 0, 0, 0, 0, 0]}),
+    )
+
+
+def test_arrays_give_the_forest_back(rng):
+    for name, (forest, table, *_) in forms(rng):
+        arrays = forest.arrays()
+        again = _core.Forest.from_arrays(arrays)
+        assert again.n_bytes == forest.n_bytes, name
+        for index in range(N_TREES):
+            assert_same_arrays(again.tree(index).arrays(), forest.tree(index).arrays())
+        np.testing.assert_array_equal(again.predict(table), forest.predict(table))
+        np.testing.assert_array_equal(again.apply(table), forest.apply(table))
+        for key, array in again.arrays().items():
+            assert array.dtype == arrays[key].dtype
+            np.testing.assert_array_equal(array, arrays[key])
+
+
+def test_arrays_of_random_trees_predict_the_same(rng):
+    forest, _ = forest_of_random_trees(rng)
+    table = table_of(random_columns(rng, 200), np.float64)
+    pruned, own_table, *_ = grow(rng, ccp_alpha=1e-3)
+    for each, rows in ((forest, table), (pruned, own_table)):
+        again = _core.Forest.from_arrays(each.arrays())
+        np.testing.assert_array_equal(again.predict_each(rows), each.predict_each(rows))
+
+
+def test_a_stored_binary_forest_takes_less_than_ten_bytes_a_node(rng):
+    table = _core.Table.from_matrix(rng.normal(size=(5000, 28)))
+    dataset = _core.BinnedDataset(table)
+    plan = plan_rows(5000, 0).plan
+    y = rng.integers(0, 2, (5000, 1)).astype(np.int32)
+    forest = _core.grow_forest(dataset, 3, classes=y, n_classes=[2], plan=plan)
+    size = sum(array.nbytes for array in forest.arrays().values())
+    assert size < 10 * forest.node_counts().sum()
+    reals = rng.normal(size=(5000, 1))
+    settings = {"criterion": "squared_error"}
+    forest = _core.grow_forest(dataset, 3, reals=reals, plan=plan, settings=settings)
+    size = sum(array.nbytes for array in forest.arrays().values())
+    assert size < 13 * forest.node_counts().sum()
+
+
+def spoiled(rng, arrays):
+    """A copy with one array cut, lengthened, of another type, or with other numbers in it."""
+    names = [name for name, array in arrays.items() if len(array)]
+    name = names[rng.integers(len(names))]
+    array = arrays[name].copy()
+    choice = rng.integers(5)
+    if choice == 0:
+        array = array[: rng.integers(len(array))]
+    elif choice == 1:
+        array = np.concatenate([array, array[: 1 + rng.integers(len(array))]])
+    elif choice == 2:
+        array = array.astype([np.float32, np.int64, np.uint64, np.float64][rng.integers(4)])
+    else:
+        bits = array.view(np.uint8)
+        for _ in range(rng.integers(1, 4)):
+            bits[rng.integers(len(bits))] = rng.integers(256)
+    return {**arrays, name: array}
+
+
+def test_spoiled_arrays_are_refused_or_harmless(rng):
+    n_refused = 0
+    for _, (forest, table, *_) in forms(rng):
+        arrays = forest.arrays()
+        for _ in range(150):
+            try:
+                again = _core.Forest.from_arrays(spoiled(rng, arrays))
+                sums = again.predict(table)
+                again.arrays()
+            except ValueError:
+                n_refused += 1
+                continue
+            assert np.isfinite(sums).all()
+    assert n_refused > 400
+
+
+def test_missing_and_foreign_entries_are_named(rng):
+    arrays = grow(rng)[0].arrays()
+    without = {name: array for name, array in arrays.items() if name != "splits"}
+    with pytest.raises(ValueError, match="no entry splits"):
+        _core.Forest.from_arrays(without)
+    with pytest.raises(ValueError, match="unknown format"):
+        _core.Forest.from_arrays({**arrays, "header": np.array([9, 0, 0, 3])})
+    counts = arrays["class_counts"]
+    with pytest.raises(ValueError, match="class_counts ends too early"):
+        _core.Forest.from_arrays({**arrays, "class_counts": counts[:-1]})
+
+
+def test_trees_with_too_many_nodes_and_features_for_narrow_links(rng):
+    n_features, n_splits = 2**17, 2**13
+    builder = TreeBuilder()
+    for node in range(n_splits):
+        feature = int(rng.integers(n_features))
+        builder.split(node, feature, REAL, rng.normal(), missing_left=bool(rng.integers(2)))
+    tree = finish(builder, rng, [0] * n_features)
+    forest = _core.Forest.from_trees([tree] * 4, "squared_error", [], keep_all=True)
+    column = rng.normal(size=300)
+    column[rng.random(300) < 0.1] = np.nan
+    X = np.lib.stride_tricks.sliding_window_view(
+        np.broadcast_to(column, (n_features // 250 + 1, 300)).ravel(), n_features
+    )[:300]
+    table = _core.Table.from_matrix(X)
+    leaves = tree.predict(table)
+    np.testing.assert_array_equal(forest.predict_each(table)[:, 3], leaves)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
 from committee._any_table import AnyTable
+from committee._bagged_trees import TreeMembers, grow_members, runs_in_engine
+from committee._forest_growth import Progress
 from committee._members import (
     MemberJob,
     chunks,
@@ -40,6 +42,7 @@ from committee._params import (
 )
 from committee._sampling import RowSampler, plan_features, plan_rows
 from committee._target import check_same_length
+from committee._threads import resolve_threads
 from committee._weights import read_weights
 
 # Opinions are added up in blocks of so many members. The blocks do not depend on the number of
@@ -80,7 +83,7 @@ class BaggingModel(MetaEstimator):
 
     # Fitted attributes.
     estimator_: Any
-    estimators_: list[Any]
+    estimators_: Sequence[Any]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     estimator_weights_: Floats
@@ -149,8 +152,12 @@ class BaggingModel(MetaEstimator):
             self._reading(target.n_values),
             recorder is not None,
         )
-        kept = list(self.estimators_) if first else []
-        members = self._fit_members(job, kept, recorder)
+        kept = self.estimators_ if first else None
+        members: Sequence[Any]
+        if runs_in_engine(job) and (kept is None or isinstance(kept, TreeMembers)):
+            members = self._grow_members(job, kept, target, recorder)
+        else:
+            members = self._fit_members(job, list(kept or ()), recorder)
         attributes |= {
             "estimator_": self.estimator_ if first else clone(self._get_estimator()),
             "estimators_": members,
@@ -174,11 +181,7 @@ class BaggingModel(MetaEstimator):
     def _fit_members(
         self, job: MemberJob, kept: list[Any], recorder: OobRecorder | None
     ) -> list[Any]:
-        """Return all members: those kept from the last fit, and new ones.
-
-        This is the path for any estimator. Whatever replaces it returns the members in order and
-        tells the recorder about each.
-        """
+        """Return all members: those kept from the last fit, and new ones; any estimator."""
         own = is_own(job.estimator)
         n_workers = count_workers(self.n_jobs, own)
         progress = _Progress(type(self).__name__, self.n_estimators, self.verbose)
@@ -198,6 +201,25 @@ class BaggingModel(MetaEstimator):
                 recorder.add(values, job.rows.counts(len(members)))
             members.append(member)
             progress.show(len(members))
+        return members
+
+    def _grow_members(
+        self,
+        job: MemberJob,
+        kept: TreeMembers | None,
+        target: OobTarget,
+        recorder: OobRecorder | None,
+    ) -> TreeMembers:
+        """Return all members; trees of the engine."""
+        n_threads = resolve_threads(self.n_jobs)
+        progress = Progress(type(self).__name__, self.n_estimators, int(self.verbose))
+        members, table = grow_members(job, kept, target, self.n_estimators, progress, n_threads)
+        if recorder is None:
+            return members
+        for number in range(len(members)):
+            tree = members.forest.part(number, number + 1)
+            values = tree.predict(table, hard=job.reading.use_votes, n_threads=n_threads)
+            recorder.add(values, job.rows.counts(number))
         return members
 
     def _recorded(self, recorder: OobRecorder) -> dict[str, Any]:
@@ -354,6 +376,9 @@ class BaggingModel(MetaEstimator):
 
     def _combined(self, X: Any, params: Mapping[str, Any]) -> Floats:
         """Return the common opinion of the members: weighted means or medians."""
+        members = self.__dict__.get("estimators_")
+        if isinstance(members, TreeMembers):
+            return self._combined_trees(members, X)
         table = self._open(X)
         if self._uses_median():
             said = np.concatenate(list(self._ask(each_of_block, table, params)))
@@ -361,6 +386,20 @@ class BaggingModel(MetaEstimator):
         parts = self._ask(sum_of_block, table, params)
         total: Floats = sum(parts, start=np.zeros((table.n_rows, self._n_values())))
         return np.asarray(total / self._weights().sum())
+
+    def _combined_trees(self, members: TreeMembers, X: Any) -> Floats:
+        """Return the same for trees of the engine, which all read the table once."""
+        name, weights, n_threads = (
+            type(self).__name__,
+            self._weights(),
+            resolve_threads(self.n_jobs),
+        )
+        if self._uses_median():
+            said = members.each(X, name, n_threads)
+            n_rows = said.shape[1]
+            return weighted_median(said, np.repeat(weights[:, None], n_rows, axis=1))
+        hard = self._reading(self._n_values()).use_votes
+        return np.asarray(members.values(X, name, weights, hard, n_threads) / weights.sum())
 
     def _columns(self, number: int) -> NDArray[np.int64] | None:
         return None if self._feature_sampler is None else self._feature_sampler.rows(number)
@@ -400,7 +439,7 @@ class BaggingModel(MetaEstimator):
         """Check that the parts of a loaded model fit each other."""
         if not hasattr(self, "estimators_"):
             return
-        if type(self.estimators_) is not list or not self.estimators_:
+        if type(self.estimators_) not in (list, TreeMembers) or not self.estimators_:
             raise ValueError("there are no members")
         samplers = [self._row_sampler, self._feature_sampler]
         if not all(each is None or type(each) is RowSampler for each in samplers):

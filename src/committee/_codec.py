@@ -41,7 +41,13 @@ from committee._codec_values import (
     expect,
     members_of,
 )
-from committee._tree_arrays import TREE_ARRAYS, tree_from_arrays, tree_kinds
+from committee._tree_arrays import (
+    FOREST_ARRAYS,
+    TREE_ARRAYS,
+    forest_from_arrays,
+    tree_from_arrays,
+    tree_kinds,
+)
 
 __all__ = ["MAX_DEPTH", "decode", "encode", "register"]
 
@@ -138,6 +144,9 @@ class _Encoder:
             return {"random_state": self._encode_random_state(obj, path)}
         if kind is getattr(sys.modules.get("committee._core"), "Tree", None):
             return {"tree": self._encode_tree(obj, path)}
+        if kind is getattr(sys.modules.get("committee._core"), "Forest", None):
+            arrays = obj.arrays()
+            return {"forest": {name: self._add_array(arrays[name], path) for name in FOREST_ARRAYS}}
         if kind is getattr(sys.modules.get("committee._column"), "Kind", None):
             return {"kind": int(obj)}
         if storable_class(kind.__name__) is not kind:
@@ -217,6 +226,7 @@ class _Decoder:
             "objects": self._objects,
             "random_state": self._random_state,
             "tree": self._tree,
+            "forest": self._forest,
             "kind": self._kind,
             "estimator": self._estimator,
             "record": self._record,
@@ -290,6 +300,10 @@ class _Decoder:
             raise BadContent("it holds a tree whose kinds of features are not digits from 0 to 2")
         loaded = {name: self.decode(a, depth) for name, a in expect(dict, arrays).items()}
         return tree_from_arrays([int(kind) for kind in kinds], loaded)
+
+    def _forest(self, payload: Any, depth: int) -> Any:
+        arrays = {name: self.decode(a, depth) for name, a in expect(dict, payload).items()}
+        return forest_from_arrays(arrays)
 
     def _kind(self, payload: Any, depth: int) -> Any:
         from committee._column import Kind

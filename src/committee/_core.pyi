@@ -107,7 +107,7 @@ class SamplingPlan:
         """How often member `index` of an ensemble with this seed draws each row."""
 
 def derive_key(key: int, index: int) -> int:
-    """The key of child number `index` of `key`."""
+    """Return the key of child number `index` of `key`."""
 
 class Forest:
     """Many trees in little memory; see src/core/forest.hpp."""
@@ -121,6 +121,13 @@ class Forest:
     @staticmethod
     def join(forests: Sequence[Forest]) -> Forest:
         """Return all trees of some forests, one after another."""
+
+    @staticmethod
+    def from_arrays(arrays: dict[str, NDArray[Any]]) -> Forest:
+        """Make a forest from its flat arrays; ValueError unless they are sound."""
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the forest as flat arrays, see src/core/forest_arrays.hpp."""
 
     @property
     def n_trees(self) -> int: ...
@@ -144,7 +151,7 @@ class Forest:
         stages: Sequence[int] | None = None,
         n_threads: int = 1,
     ) -> NDArray[np.float64]:
-        """Return sums of the trees' values or votes, n_rows x n_values; with stages one for each."""
+        """Return sums of the trees' values or votes, n_rows x n_values, or one for each stage."""
 
     def predict_each(self, table: Table, n_threads: int = 1) -> NDArray[np.float64]: ...
     def apply(

@@ -148,6 +148,33 @@ class FittedForest(ForestAnswers, BaseEstimator):
         total = float(importances.sum())
         return np.asarray(importances / total if total > 0 else np.zeros_like(importances))
 
+    def _validate_loaded(self) -> None:
+        """Check that the parts of a loaded model fit each other."""
+        if not hasattr(self, "_forest"):
+            return
+        forest, schema, train = self._forest, self.schema_, self._train
+        samplers = (self._row_sampler, self._feature_sampler)
+        if (
+            (type(forest), type(schema)) != (_core.Forest, TableSchema)
+            or not all(each is None or type(each) is RowSampler for each in samplers)
+            or not (train is None or type(train) is TrainingRecord)
+        ):
+            raise ValueError("a part of the forest is of another type")
+        labels = self._class_labels()
+        n_values = self.n_outputs_ if labels is None else sum(len(each) for each in labels)
+        if forest.n_trees == 0 or (forest.n_features, forest.n_values) != (
+            schema.n_features,
+            n_values,
+        ):
+            raise ValueError("the forest does not fit the schema or the classes")
+        for sampler, size in zip(samplers, (self._n_rows, schema.n_features), strict=True):
+            if sampler is not None and sampler.n_rows != size:
+                raise ValueError("the draws do not fit the table")
+        if train is not None and not (
+            train.n_rows == self._n_rows and train.fits(forest, self.n_outputs_)
+        ):
+            raise ValueError("what is kept of the training rows does not fit the forest")
+
     # ---- answers ----
 
     def _read(self, X: Any) -> _core.Table:

@@ -7,12 +7,11 @@ set together at the very end, so a fit that fails or is interrupted leaves the e
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from committee import _core
 from committee._fitted_forest import FittedForest
 from committee._forest_growth import Floats, ForestDraws, ForestJob, Progress
 from committee._forest_oob import (
@@ -33,8 +32,11 @@ from committee._params import (
 from committee._sampling import RowSampler, plan_features, plan_rows
 from committee._table import TableSchema, read_table
 from committee._target import check_same_length
-from committee._tree_settings import EngineTarget, RowWeights, tree_settings
+from committee._tree_settings import EngineTarget, RowWeights, bin_table, tree_settings
 from committee._weights import read_weights
+
+if TYPE_CHECKING:
+    from committee import _core
 
 # Whether a drawn feature that is constant in the node counts as one of max_features.
 COUNT_CONSTANT = True
@@ -144,9 +146,7 @@ class ForestModel(FittedForest):
         check_same_length(table.n_rows, target.n_rows)
         self._check_target(target)
         n_kept = self._n_kept()
-        job = self._plan(table, schema, target, groups, is_new=n_kept == 0)
-        has_missing = [job.dataset.has_missing(feature) for feature in range(schema.n_features)]
-        schema = schema.with_missing(has_missing)
+        job, schema = self._plan(table, schema, target, groups, is_new=n_kept == 0)
         attributes = self._target_attributes(target)
         if n_kept:
             self._check_continues(schema, target, job.draws, attributes)
@@ -206,7 +206,7 @@ class ForestModel(FittedForest):
         target: OobTarget,
         groups: Any,
         is_new: bool,
-    ) -> ForestJob:
+    ) -> tuple[ForestJob, TableSchema]:
         """Check the parameters, plan the draws and bin the table."""
         n_classes = [len(labels) for labels in target.classes]
         engine_target = EngineTarget(target.codes, n_classes, target.reals)
@@ -237,15 +237,11 @@ class ForestModel(FittedForest):
         settings["count_constant"] = COUNT_CONSTANT
         ccp_alpha = check_real("ccp_alpha", self.ccp_alpha, 0.0)
         n_threads = self._threads()
-        dataset = _core.BinnedDataset(
-            table,
-            rows.weights,
-            [len(feature.levels or ()) for feature in schema.features],
-            max_bins=check_int("max_bins", self.max_bins, 2, 255),
-            exact=self.split_finding == "exact",
-            n_threads=n_threads,
+        is_exact = self.split_finding == "exact"
+        dataset, schema = bin_table(
+            self, table, schema, rows.weights, exact=is_exact, n_threads=n_threads
         )
-        return ForestJob(
+        job = ForestJob(
             table,
             dataset,
             engine_target,
@@ -257,6 +253,7 @@ class ForestModel(FittedForest):
             ccp_alpha,
             n_threads,
         )
+        return job, schema
 
     def _draw_weights(self, rows: RowWeights) -> Floats | None:
         """Return draw probabilities: the weights, or who may be drawn without replacement."""

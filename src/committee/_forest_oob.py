@@ -7,17 +7,19 @@ the plan. Everything else is that of all bagged ensembles, see `_oob`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from committee import _core
 from committee._codec_classes import register
 from committee._forest_growth import Floats, ForestJob, Progress
 from committee._oob import OobEstimates, OobRecorder, curve_points
 from committee._oob_target import OobMetric, OobTarget
 from committee._sampling import row_seed
+
+if TYPE_CHECKING:
+    from committee import _core
 
 # Early stopping looks at the error whenever so many trees have been added: single trees would make
 # a curve of noise, and many of them a late stop.

@@ -94,6 +94,13 @@ class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
     def _class_labels(self) -> list[NDArray[Any]]:
         return [self.classes_] if self.n_outputs_ == 1 else self.classes_
 
+    def _validate_loaded(self) -> None:
+        super()._validate_loaded()
+        if hasattr(self, "_forest"):
+            n_classes = [len(labels) for labels in self._class_labels()]
+            if self.n_classes_ != (n_classes[0] if self.n_outputs_ == 1 else n_classes):
+                raise ValueError("the classes do not fit each other")
+
     @property
     def _is_hard(self) -> bool:
         return self.voting == "hard"

@@ -1,6 +1,7 @@
-"""A tree of the engine as plain arrays, the one form in which it is saved, pickled and copied.
+"""Trees and forests of the engine as plain arrays, in which they are saved, pickled and copied.
 
-The arrays and the meaning of their numbers are described in `src/core/tree.hpp`.
+The arrays and the meaning of their numbers are described in `src/core/tree.hpp` and in
+`src/core/forest_arrays.hpp`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from committee._core import Tree
+    from committee._core import Forest, Tree
 
 Array = npt.NDArray[Any]
 
@@ -29,6 +30,24 @@ TREE_ARRAYS: dict[str, tuple[str, int]] = {
     "n_rows": ("int64", 1),
 }
 _REAL, _CATEGORY = 0, 2
+
+# The arrays of a forest, all of one dimension; the engine knows their types.
+FOREST_ARRAYS = (
+    "header",
+    "kinds",
+    "n_classes",
+    "node_counts",
+    "splits",
+    "thresholds",
+    "category_data",
+    "class_counts",
+    "value_counts",
+    "value_rows",
+    "values",
+    "weights",
+    "n_rows",
+    "impurity",
+)
 
 
 def tree_kinds(tree: Tree) -> list[int]:
@@ -65,8 +84,29 @@ def reduce_tree(tree: Tree) -> tuple[Callable[..., Tree], tuple[list[int], dict[
     return tree_from_arrays, (tree_kinds(tree), dict(tree.arrays()))
 
 
+def forest_from_arrays(arrays: Mapping[str, Any]) -> Forest:
+    """Build a forest again; raise ValueError unless it can be walked safely."""
+    from committee._core import Forest
+
+    if set(arrays) != set(FOREST_ARRAYS):
+        raise ValueError(f"a forest has the arrays {sorted(FOREST_ARRAYS)}; got {sorted(arrays)}")
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray) or array.ndim != 1:
+            raise ValueError(f"the array {name} of a forest must have one dimension")
+    try:
+        return Forest.from_arrays(dict(arrays))
+    except (TypeError, OverflowError, RuntimeError) as error:
+        raise ValueError(f"the arrays do not form a forest: {error}") from error
+
+
+def reduce_forest(forest: Forest) -> tuple[Callable[..., Forest], tuple[dict[str, Array]]]:
+    """Tell pickle and copy how to build the forest again."""
+    return forest_from_arrays, (dict(forest.arrays()),)
+
+
 def register_pickling() -> None:
-    """Make trees of the engine work with pickle, copy and joblib."""
-    from committee._core import Tree
+    """Make trees and forests of the engine work with pickle, copy and joblib."""
+    from committee._core import Forest, Tree
 
     copyreg.pickle(Tree, reduce_tree)
+    copyreg.pickle(Forest, reduce_forest)

@@ -18,12 +18,12 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import UNUSED
 
 from committee import _core
-from committee._params import check_choice, check_int, check_max_features, check_real, check_seed
+from committee._params import check_choice, check_max_features, check_real, check_seed
 from committee._svg import TreeReprMixin
 from committee._table import TableSchema, read_table
 from committee._threads import resolve_threads
 from committee._tree_arrays import register_pickling
-from committee._tree_settings import EngineTarget, RowWeights, tree_settings
+from committee._tree_settings import EngineTarget, RowWeights, bin_table, tree_settings
 from committee._tree_view import TreeView
 
 register_pickling()
@@ -101,11 +101,11 @@ class TreeModel(TreeReprMixin, BaseEstimator):
         """Grow the tree; return it with the schema completed by what training saw."""
         settings = self._settings(schema, target, rows)
         alpha = check_real("ccp_alpha", self.ccp_alpha, 0.0)
-        dataset = _core.BinnedDataset(
+        dataset, schema = bin_table(
+            self,
             table,
+            schema,
             rows.weights,
-            [len(feature.levels or ()) for feature in schema.features],
-            max_bins=check_int("max_bins", self.max_bins, 2, 255),
             exact=self._is_exact(table.n_rows),
             n_threads=settings["n_threads"],
         )
@@ -118,8 +118,7 @@ class TreeModel(TreeReprMixin, BaseEstimator):
             counts=rows.counts,
             settings=settings,
         )
-        has_missing = [dataset.has_missing(feature) for feature in range(schema.n_features)]
-        return tree.prune(alpha) if alpha > 0 else tree, schema.with_missing(has_missing)
+        return tree.prune(alpha) if alpha > 0 else tree, schema
 
     def _read_table(self, X: Any) -> tuple[_core.Table, TableSchema]:
         return read_table(X, self.categorical_features)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee import _core
 from committee._params import (
     check_choice,
     check_int,
@@ -193,6 +194,28 @@ def _monotonic(monotonic_cst: Any, schema: TableSchema, target: EngineTarget) ->
                 f"monotonic_cst constrains {feature.name!r}, a category: its levels have no order"
             )
     return directions
+
+
+def bin_table(
+    model: Any,
+    table: _core.Table,
+    schema: TableSchema,
+    weights: NDArray[np.float64] | None,
+    *,
+    exact: bool,
+    n_threads: int,
+) -> tuple[_core.BinnedDataset, TableSchema]:
+    """Bin a table; return it with the schema completed by what training saw."""
+    dataset = _core.BinnedDataset(
+        table,
+        weights,
+        [len(feature.levels or ()) for feature in schema.features],
+        max_bins=check_int("max_bins", model.max_bins, 2, 255),
+        exact=exact,
+        n_threads=n_threads,
+    )
+    has_missing = [dataset.has_missing(feature) for feature in range(schema.n_features)]
+    return dataset, schema.with_missing(has_missing)
 
 
 def check_reals(

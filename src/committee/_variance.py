@@ -153,6 +153,11 @@ class ErrorTally:
         self._squares += (errors**2).sum(axis=1)
         self._times += is_counted
 
+    def mean_errors(self) -> Floats:
+        """Return the mean error of the trees on each row; NaN for rows without a tree."""
+        times = np.where(self._times > 0, self._times, np.nan)
+        return np.asarray(self._sums / times[:, None])
+
     def row_errors(self, n_trees: int) -> Floats:
         """Return the squared error that so many trees would make on each row, on average.
 

@@ -12,6 +12,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
+from committee._bagged_trees import TreeMembers
 from committee._bagging_model import BaggingModel
 from committee._oob import OobRecorder
 from committee._oob_target import OobTarget
@@ -245,7 +246,8 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
         """
         routed = self._routed("predict_log_proba", params)
         with np.errstate(divide="ignore"):
-            if self._callee("predict_log_proba") != "predict_log_proba":
+            in_engine = isinstance(self.__dict__.get("estimators_"), TreeMembers)
+            if in_engine or self._callee("predict_log_proba") != "predict_log_proba":
                 return np.asarray(np.log(self._combined(X, routed)))
             table = self._open(X)
             total = np.full((table.n_rows, self.n_classes_), -np.inf)

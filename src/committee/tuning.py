@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from committee._any_table import AnyTable
-from committee._params import check_bool, check_int, check_max_features, check_real, check_seed
+from committee._params import (
+    check_bool,
+    check_choice,
+    check_int,
+    check_max_features,
+    check_real,
+    check_seed,
+)
 from committee._variance import ErrorTally
 from committee._weights import read_weights
 
@@ -39,8 +46,7 @@ class TuningCandidate:
     max_features : int
         Features drawn.
     loss : float
-        Out-of-bag squared error (of probabilities, for a classifier: the Brier score) that a
-        forest with all trees is expected to have.
+        The out-of-bag loss.
     difference : float
         How much worse that is than the best candidate.
     standard_error : float
@@ -155,6 +161,7 @@ def tune_max_features(
     grid: Sequence[Any] | None = None,
     *,
     sample_weight: Any = None,
+    loss: str = "squared",
     n_trees: int = 25,
     max_trees: int | None = None,
     strictness: float = 2.0,
@@ -177,6 +184,10 @@ def tune_max_features(
         twice of it and so on, and all of them.
     sample_weight : array-like of shape (n_rows,) or None, default=None
         As for `fit`; errors are weighted too.
+    loss : {"squared", "error"}, default="squared"
+        "squared": the squared error, for classifiers of the probabilities (the Brier score), which
+        is estimated for a forest of `n_estimators` trees. "error": the error rate of the trees
+        grown so far, for classifiers with one output.
     n_trees : int, default=25
         Trees of each candidate before the first is dropped. Then the rest grow half as many more,
         again and again.
@@ -198,11 +209,13 @@ def tune_max_features(
 
     Notes
     -----
-    The loss is the squared error, for classifiers of the probabilities (the Brier score). It is
-    estimated for `n_estimators` trees, not for the few that were grown: few trees would favour
-    candidates whose single trees are strong, and many features. Standard errors are those of the
-    difference to the best candidate row by row, which is much smaller than that of each loss,
-    since rows are hard or easy for all.
+    The squared error is that of `n_estimators` trees, not of the few that were grown: few trees
+    would favour candidates whose single trees are strong, and many features. Standard errors are
+    those of the difference to the best candidate row by row, which is much smaller than that of
+    each loss, since rows are hard or easy for all.
+
+    A good error rate and good probabilities may ask for different numbers of features: with many
+    features trees agree more, and probabilities are closer to zero and one.
 
     Examples
     --------
@@ -215,6 +228,7 @@ def tune_max_features(
     >>> result.forest.n_trees_
     100
     """
+    check_choice("loss", loss, ("squared", "error"))
     n_trees = check_int("n_trees", n_trees, 4)
     max_trees = check_int("max_trees", max_trees, n_trees, none=True)
     strictness = check_real("strictness", strictness, 0.0)
@@ -233,7 +247,7 @@ def tune_max_features(
         for index in racing:
             runners[index].grow(size, data)
         # Those that were dropped keep their last losses.
-        losses = [runner.row_losses() for runner in runners]
+        losses = [runner.row_losses(loss) for runner in runners]
         best, differences, errors = _compare(losses, weights, racing)
         racing = [i for i in racing if differences[i] <= strictness * errors[i]]
         slack = tolerance * _mean(losses[best], weights)
@@ -273,6 +287,7 @@ class _Runner:
         )
         self.n_grown = 0
         self._tally: ErrorTally | None = None
+        self._target: Floats = np.zeros((0, 0))
 
     def grow(self, n_trees: int, data: tuple[Any, Any, Any]) -> None:
         """Grow more trees, and add their errors on the rows that they have not drawn."""
@@ -286,12 +301,18 @@ class _Runner:
         for tree in range(self.n_grown, n_trees):
             said = self.model._forest.part(tree, tree + 1).predict(table, n_threads=n_threads)
             tally.add(said - target, sampler.counts(tree) == 0)
-        self._tally, self.n_grown = tally, n_trees
+        self._tally, self._target, self.n_grown = tally, target, n_trees
 
-    def row_losses(self) -> Floats:
-        """Return the squared error of a full forest on each row; NaN where it is not known."""
+    def row_losses(self, loss: str) -> Floats:
+        """Return the loss of the forest on each row; NaN where it is not known."""
         assert self._tally is not None
-        return self._tally.row_errors(self.n_estimators)
+        if loss == "squared":
+            return self._tally.row_errors(self.n_estimators)
+        if self.model._class_labels() is None or self.model.n_outputs_ > 1:
+            raise ValueError('loss="error" is for classifiers with one output; use "squared"')
+        said = self._tally.mean_errors() + self._target
+        is_wrong = said.argmax(axis=1) != self._target.argmax(axis=1)
+        return np.where(np.isnan(said[:, 0]), np.nan, is_wrong)
 
     def finish(self, data: tuple[Any, Any, Any]) -> Any:
         """Return the forest with all trees and the settings that were asked for."""

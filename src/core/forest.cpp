@@ -134,13 +134,6 @@ class DistinctRows {
   std::vector<double> rows_;
 };
 
-void number_leaves(CompactTree& compact) {
-  for (std::uint32_t i = 0; i < compact.tree.n_nodes(); ++i) {
-    Node& node = compact.tree.nodes[i];
-    if (node.is_leaf()) node.threshold.offset = pack_leaf(compact.n_leaves++, i);
-  }
-}
-
 // Whether leaves can hold the numbers of rows in 32 bits.
 bool counts_fit(const Tree& tree) {
   return std::all_of(tree.n_rows.begin(), tree.n_rows.end(), [](std::int64_t n) {
@@ -148,32 +141,23 @@ bool counts_fit(const Tree& tree) {
   });
 }
 
-void gather_leaves(CompactTree& compact, bool is_classification) {
-  Tree& tree = compact.tree;
-  compact.leaf_weight.reserve(compact.n_leaves);
-  std::vector<std::uint32_t> n_rows;
-  n_rows.reserve(compact.n_leaves);
-  DistinctRows values(compact.n_leaves, tree.n_values);
+LeafStatistics gather_leaves(const Tree& tree, bool is_classification) {
+  LeafStatistics leaves;
   bool counts_are_weights = true;
   bool is_pure = true;
   for (std::size_t i = 0; i < tree.n_nodes(); ++i) {
-    Node& node = tree.nodes[i];
-    if (!node.is_leaf()) continue;
-    const std::uint32_t row = values.add(tree.values.data() + i * tree.n_values);
-    node.threshold.offset = pack_leaf(leaf_number(node), row);
-    compact.leaf_weight.push_back(tree.weight[i]);
-    n_rows.push_back(static_cast<std::uint32_t>(tree.n_rows[i]));
-    counts_are_weights = counts_are_weights && n_rows.back() == tree.weight[i];
+    if (!tree.nodes[i].is_leaf()) continue;
+    const double* values = tree.values.data() + i * tree.n_values;
+    leaves.values.insert(leaves.values.end(), values, values + tree.n_values);
+    leaves.weight.push_back(tree.weight[i]);
+    leaves.n_rows.push_back(static_cast<std::uint32_t>(tree.n_rows[i]));
+    leaves.impurity.push_back(tree.impurity[i]);
+    counts_are_weights = counts_are_weights && leaves.n_rows.back() == tree.weight[i];
     is_pure = is_pure && tree.impurity[i] == 0.0;
-    if (!is_classification) compact.leaf_impurity.push_back(tree.impurity[i]);
   }
-  compact.leaf_values = values.take();
-  if (!counts_are_weights) compact.leaf_rows = std::move(n_rows);
-  if (is_pure) compact.leaf_impurity = {};
-  tree.values = {};
-  tree.impurity = {};
-  tree.weight = {};
-  tree.n_rows = {};
+  if (counts_are_weights) leaves.n_rows = {};
+  if (is_pure || is_classification) leaves.impurity = {};
+  return leaves;
 }
 
 // ---- expand ----
@@ -330,12 +314,48 @@ class MeanExpansion {
 
 }  // namespace
 
+void number_leaves(CompactTree& compact) {
+  compact.n_leaves = 0;
+  for (std::uint32_t i = 0; i < compact.tree.n_nodes(); ++i) {
+    Node& node = compact.tree.nodes[i];
+    if (node.is_leaf()) node.threshold.offset = pack_leaf(compact.n_leaves++, i);
+  }
+}
+
+void store_leaves(CompactTree& compact, LeafStatistics leaves) {
+  const std::size_t n_values = compact.tree.n_values;
+  const std::size_t n_leaves = leaves.weight.size();
+  DistinctRows values(n_leaves, n_values);
+  std::uint32_t leaf = 0;
+  for (Node& node : compact.tree.nodes) {
+    if (!node.is_leaf()) continue;
+    const double* of_leaf = leaves.values.data() + leaf * n_values;
+    node.threshold.offset = pack_leaf(leaf, values.add(of_leaf));
+    ++leaf;
+  }
+  compact.n_leaves = leaf;
+  compact.leaf_values = values.take();
+  compact.leaf_weight = std::move(leaves.weight);
+  compact.leaf_rows = std::move(leaves.n_rows);
+  compact.leaf_impurity = std::move(leaves.impurity);
+  compact.leaf_weight.shrink_to_fit();
+  compact.leaf_rows.shrink_to_fit();
+  compact.leaf_impurity.shrink_to_fit();
+}
+
 CompactTree compact(Tree tree, const ForestInfo& info, bool keep_all) {
   renumber(tree);
   CompactTree result;
   result.tree = std::move(tree);
-  number_leaves(result);
-  if (!keep_all && counts_fit(result.tree)) gather_leaves(result, info.is_classification);
+  if (keep_all || !counts_fit(result.tree)) {
+    number_leaves(result);
+  } else {
+    store_leaves(result, gather_leaves(result.tree, info.is_classification));
+    result.tree.values = {};
+    result.tree.impurity = {};
+    result.tree.weight = {};
+    result.tree.n_rows = {};
+  }
   result.tree.nodes.shrink_to_fit();
   result.tree.category_data.shrink_to_fit();
   return result;

@@ -79,6 +79,20 @@ CompactTree compact(Tree tree, const ForestInfo& info, bool keep_all);
 // may differ in the last digits from those of the grower, which saw the rows.
 Tree expand(const CompactTree& tree, const ForestInfo& info);
 
+// What is known of the leaves of a tree, in the order of its nodes.
+struct LeafStatistics {
+  std::vector<double> values;  // n_leaves x n_values
+  std::vector<double> weight;
+  std::vector<std::uint32_t> n_rows;  // empty: the weights
+  std::vector<double> impurity;       // empty: all zero, or it follows from the values
+};
+
+// Gives the leaves of a tree, so far nodes only, their numbers and what is known of them.
+void store_leaves(CompactTree& tree, LeafStatistics leaves);
+
+// The same for a complete tree: each leaf's values are those of its node.
+void number_leaves(CompactTree& tree);
+
 // The decrease of impurity at the splits of each feature, weighted by the share of the rows'
 // weight that reaches the split: n_trees x n_features.
 std::vector<double> impurity_decreases(const Forest& forest, std::size_t n_threads);

@@ -77,16 +77,6 @@ std::vector<std::uint32_t> drawn_features(const ForestOptions& options, std::uin
   return features;
 }
 
-// The one place where a tree is kept to some of the features.
-template <typename Options>
-void restrict_features(Options& options, std::vector<std::uint32_t> features) {
-  if constexpr (requires { options.allowed = features; }) {
-    options.allowed = std::move(features);
-  } else {
-    throw std::invalid_argument("trees cannot be kept to some of the features");
-  }
-}
-
 class ForestGrower {
  public:
   ForestGrower(const BinnedDataset& dataset, const Target& target, std::span<const double> weights,
@@ -139,7 +129,7 @@ class ForestGrower {
     });
     GrowOptions options = tree_options_;
     options.seed = derive_key(options_.tree_seed, index);
-    if (options_.features != nullptr) restrict_features(options, drawn_features(options_, index));
+    if (options_.features != nullptr) options.allowed = drawn_features(options_, index);
     Tree tree = grow_tree(dataset_, target_, entries(index), options, of_tree,
                           records_ ? &*records_ : nullptr);
     if (options_.pruning_alpha > 0.0) tree = prune(tree, options_.pruning_alpha);

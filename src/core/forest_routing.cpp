@@ -71,69 +71,62 @@ void walk_exact(std::span<const std::shared_ptr<const CompactTree>> trees, const
 
 // ---- many rows: one tree after the other ----
 
-template <typename Nodes, typename Finish>
-void walk(const CompactTree& tree, const Nodes& nodes, const TableView& table,
-          const FloatRows& floats, std::span<const std::uint32_t> rows, const Finish& finish) {
-  struct Lane {
-    const float* values;
-    std::uint32_t node;
-    std::uint32_t position;
-  };
-  const TableCells cells{table};
-  std::array<Lane, kLanes> lanes;
+// Rows go down in lanes: while one waits for its node, the others go on. All lanes take several
+// steps before anybody looks who has arrived, for looking is a branch that nobody can predict;
+// whoever has arrived steps on the spot till then.
+template <bool kMissing, typename View, typename Finish>
+void walk(const CompactTree& tree, const View nodes, const TableView& table, const KeyRows& keys,
+          std::span<const std::uint32_t> rows, const Finish& finish) {
+  constexpr std::size_t kWalkers = 12;
+  constexpr int kSteps = 4;
+  if (rows.empty()) return;
+  if (tree.tree.n_nodes() == 1) {
+    for (std::uint32_t i = 0; i < rows.size(); ++i) finish(i, 0, nodes.load(0).word);
+    return;
+  }
   const auto n_rows = static_cast<std::uint32_t>(rows.size());
-  std::uint32_t next = 0;
-  std::size_t n_lanes = 0;
-  for (; n_lanes < kLanes && next < n_rows; ++n_lanes, ++next) {
-    lanes[n_lanes] = {floats.row(rows[next]), 0, next};
+  std::array<std::uint32_t, kWalkers> node{};
+  std::array<const Key*, kWalkers> values;
+  std::array<std::uint32_t, kWalkers> position;  // n_rows: has nothing to do, and repeats a row
+  for (std::uint32_t i = 0; i < kWalkers; ++i) {
+    position[i] = std::min(i, n_rows);
+    values[i] = keys.row(rows[std::min(i, n_rows - 1)]);
   }
-  while (n_lanes > 0) {
-    for (std::size_t i = 0; i < n_lanes; ++i) {
-      Lane& lane = lanes[i];
-      const LoadedNode node = nodes.load(lane.node);
-      if (!node.is_leaf()) {
-        const float value = lane.values[node.feature];
-        if (node.decides(value)) [[likely]] {
-          lane.node = node.child(value);
+  std::uint32_t next = std::min<std::uint32_t>(kWalkers, n_rows);
+  std::uint32_t n_arrived = 0;
+  while (n_arrived < n_rows) {
+    std::array<std::uint32_t, kWalkers> before;
+    for (int step = 0; step < kSteps; ++step) {
+#if defined(__GNUC__)  // lanes in registers
+#pragma GCC unroll 12
+#endif
+      for (std::size_t i = 0; i < kWalkers; ++i) {
+        before[i] = node[i];
+        const RoutingNode at = nodes.load(node[i]);
+        const Key key = values[i][at.feature];
+        if (at.decides(key)) [[likely]] {
+          node[i] = at.template child<kMissing>(key);
         } else {
-          lane.node = next_node(tree.tree, tree.tree.nodes[lane.node], cells, rows[lane.position]);
+          node[i] = exact_next(tree, node[i], table, rows[std::min(position[i], n_rows - 1)]);
         }
-        continue;
       }
-      finish(lane.position, lane.node, node.word);
-      if (next < n_rows) {
-        lane = {floats.row(rows[next]), 0, next};
-        ++next;
-      } else {
-        lane = lanes[--n_lanes];
-      }
+    }
+    for (std::size_t i = 0; i < kWalkers; ++i) {
+      if (node[i] != before[i] || position[i] == n_rows) continue;
+      finish(position[i], node[i], nodes.load(node[i]).word);
+      ++n_arrived;
+      position[i] = next;
+      if (next == n_rows) continue;
+      values[i] = keys.row(rows[next++]);
+      node[i] = 0;
     }
   }
 }
 
-void copy_cells(const TableView& table, Range rows, float* out) {
-  const std::size_t n_features = table.n_features();
-  // A few rows at a time, so that what is written stays in the cache whatever the table's order.
-  constexpr std::size_t kTile = 64;
-  for (std::size_t begin = rows.begin; begin < rows.end; begin += kTile) {
-    const std::size_t end = std::min(begin + kTile, rows.end);
-    for (std::size_t i = 0; i < n_features; ++i) {
-      if (table.kinds[i] == FeatureKind::kReal) {
-        copy_column(table.columns[i], begin, end, out + i, n_features);
-      } else {
-        for (std::size_t row = 0; row < end - begin; ++row) {
-          out[row * n_features + i] = std::numeric_limits<float>::quiet_NaN();
-        }
-      }
-    }
-    out += (end - begin) * n_features;
-  }
-}
-
-// Compiling a tree pays off when each node is likely to be used.
-bool is_worth_compiling(const Forest& forest, std::size_t n_rows) {
-  return n_rows >= 64 &&
-         n_rows * 16 >= forest.n_nodes() / std::max<std::size_t>(forest.n_trees(), 1);
+// Rewriting a node costs about as much as some steps of a walk.
+bool is_worth_rewriting(const Forest& forest, std::size_t n_rows) {
+  constexpr std::size_t kNodesPerRow = 32;
+  return n_rows >= 64 && n_rows * kNodesPerRow * forest.n_trees() >= forest.n_nodes();
 }
 
 // Calls body(rows, leaves) for blocks of rows, side by side, where leaves(tree) are what the rows
@@ -142,7 +135,7 @@ template <typename Body>
 void for_blocks(const Forest& forest, const TableView& table, Reached reached,
                 std::size_t n_threads, const Body& body) {
   constexpr std::size_t kFewRows = 256;
-  if (!is_worth_compiling(forest, table.n_rows)) {
+  if (!is_worth_rewriting(forest, table.n_rows)) {
     const std::size_t n_blocks = (table.n_rows + kFewRows - 1) / kFewRows;
     parallel_for(n_blocks, n_threads, [&](std::size_t i) {
       const Range rows = chunk_range(table.n_rows, n_blocks, i);
@@ -161,13 +154,13 @@ void for_blocks(const Forest& forest, const TableView& table, Reached reached,
       std::max((table.n_rows + most - 1) / most, chunk_count(table.n_rows, kFewRows, n_threads));
   parallel_for(n_blocks, n_threads, [&](std::size_t i) {
     const Range rows = chunk_range(table.n_rows, n_blocks, i);
-    FloatRows floats;
-    copy_rows(table, rows, floats);
+    KeyRows keys;
+    copy_rows(table, rows, keys);
     std::vector<std::uint32_t> which(rows.end - rows.begin);
     std::iota(which.begin(), which.end(), static_cast<std::uint32_t>(rows.begin));
     std::vector<std::uint32_t> leaves(which.size());
     body(rows, [&](std::size_t tree) {
-      route(*forest.trees[tree], *nodes[tree], table, floats, which, reached, leaves.data());
+      route(*forest.trees[tree], *nodes[tree], table, keys, which, reached, leaves.data());
       return leaves.data();
     });
   });
@@ -195,52 +188,6 @@ void add_values(const double* values, std::size_t n_values, const std::uint32_t*
 
 }  // namespace
 
-bool QuickNodes::fits(const CompactTree& tree) {
-  return std::bit_width(tree.tree.n_nodes()) + std::bit_width(tree.tree.n_features) <= 32;
-}
-
-QuickNodes::QuickNodes(const CompactTree& tree)
-    : nodes_(tree.tree.n_nodes()), bits_(std::bit_width(tree.tree.n_features)) {
-  mask_ = (1U << bits_) - 1;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const Node& node = tree.tree.nodes[i];
-    if (node.is_leaf()) {
-      nodes_[i].word = value_row(node);
-      continue;
-    }
-    const float threshold = node.kind() == SplitKind::kReal
-                                ? static_cast<float>(node.threshold.real)
-                                : std::numeric_limits<float>::quiet_NaN();
-    nodes_[i].word = std::bit_cast<std::uint32_t>(threshold);
-    nodes_[i].link = (node.first_child << bits_) | node.feature();
-  }
-}
-
-RoutingNodes make_routing_nodes(const CompactTree& tree) {
-  if (QuickNodes::fits(tree)) return QuickNodes(tree);
-  return PlainNodes(tree);
-}
-
-void copy_rows(const TableView& table, Range rows, FloatRows& out) {
-  out.first_row = rows.begin;
-  out.n_features = table.n_features();
-  out.values.resize((rows.end - rows.begin) * out.n_features);
-  copy_cells(table, rows, out.values.data());
-}
-
-FloatRows copy_table(const TableView& table, std::size_t n_threads) {
-  FloatRows out;
-  out.n_features = table.n_features();
-  out.values.resize(table.n_rows * out.n_features);
-  constexpr std::size_t kMinChunk = 4096;
-  const std::size_t n_chunks = chunk_count(table.n_rows, kMinChunk, n_threads);
-  parallel_for(n_chunks, n_threads, [&](std::size_t i) {
-    const Range rows = chunk_range(table.n_rows, n_chunks, i);
-    copy_cells(table, rows, out.values.data() + rows.begin * out.n_features);
-  });
-  return out;
-}
-
 std::size_t block_rows(const TableView& table) {
   constexpr std::size_t kMaxCells = std::size_t{1} << 17;
   return std::clamp<std::size_t>(kMaxCells / std::max<std::size_t>(table.n_features(), 1), 64,
@@ -248,18 +195,28 @@ std::size_t block_rows(const TableView& table) {
 }
 
 void route(const CompactTree& tree, const RoutingNodes& nodes, const TableView& table,
-           const FloatRows& floats, std::span<const std::uint32_t> rows, Reached reached,
+           const KeyRows& keys, std::span<const std::uint32_t> rows, Reached reached,
            std::uint32_t* out) {
   const auto walk_to = [&](const auto& finish) {
-    std::visit([&](const auto& n) { walk(tree, n, table, floats, rows, finish); }, nodes);
+    std::visit(
+        [&](const auto& n) {
+          if (keys.has_missing) {
+            walk<true>(tree, n.view(), table, keys, rows, finish);
+          } else {
+            walk<false>(tree, n.view(), table, keys, rows, finish);
+          }
+        },
+        nodes);
   };
   if (reached == Reached::kValueRow) {
-    walk_to([out](std::uint32_t i, std::uint32_t, std::uint32_t row) { out[i] = row; });
+    walk_to([&](std::uint32_t i, std::uint32_t leaf, Key word) {
+      out[i] = value_row_of(tree, leaf, word);
+    });
   } else if (reached == Reached::kNode) {
-    walk_to([out](std::uint32_t i, std::uint32_t node, std::uint32_t) { out[i] = node; });
+    walk_to([&](std::uint32_t i, std::uint32_t leaf, Key) { out[i] = leaf; });
   } else {
-    walk_to([out, &tree](std::uint32_t i, std::uint32_t node, std::uint32_t) {
-      out[i] = leaf_number(tree.tree.nodes[node]);
+    walk_to([&](std::uint32_t i, std::uint32_t leaf, Key) {
+      out[i] = leaf_number(tree.tree.nodes[leaf]);
     });
   }
 }

@@ -92,13 +92,13 @@ class OutOfBag {
 
   // Asks the members about the rows of a block; losses has one entry a member.
   void ask(std::span<const Member> members, Range block, TreeLoss* losses) {
-    rows_.lend([&](FloatRows& floats) {
-      copy_rows(table_, block, floats);
+    rows_.lend([&](KeyRows& keys) {
+      copy_rows(table_, block, keys);
       std::vector<std::uint32_t> leaves(block.end - block.begin);
       for (std::size_t i = 0; i < members.size(); ++i) {
         const Member& member = members[i];
         const std::span<const std::uint32_t> rows = member.within(block);
-        route(*member.tree, *member.nodes, table_, floats, rows, Reached::kValueRow, leaves.data());
+        route(*member.tree, *member.nodes, table_, keys, rows, Reached::kValueRow, leaves.data());
         losses[i] = add(member, rows, leaves);
       }
     });
@@ -128,7 +128,7 @@ class OutOfBag {
   std::span<double> sums_;
   std::span<std::uint32_t> n_votes_;
   ScratchPool<std::vector<std::uint32_t>> counts_;
-  ScratchPool<FloatRows> rows_;
+  ScratchPool<KeyRows> rows_;
 };
 
 }  // namespace

@@ -103,9 +103,8 @@ def test_probabilities_of_the_bag_are_the_means_of_the_members():
 
 def test_clones_add_nothing(noisy):
     X, y, _ = noisy(300)
-    clones = ExtraTreesRegressor(20, max_features=None, random_state=0)
-    clones._splitter = "best"  # no draw is left: all rows, all features, best thresholds
-    clones.fit(X, y)
+    # No draw is left: all rows, all features, best thresholds.
+    clones = RandomForestRegressor(20, bootstrap=False, max_features=None, random_state=0).fit(X, y)
     each = np.array([tree.predict(X) for tree in clones.estimators_])
     assert (each == each[0]).all()
     np.testing.assert_allclose(clones.predict(X), each[0], rtol=1e-14)

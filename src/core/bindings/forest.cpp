@@ -261,6 +261,7 @@ void register_forest(nb::module_& m) {
       .def("apply", &apply_table, nb::arg("table"), nb::arg("leaf_numbers") = false,
            nb::arg("n_threads") = 1,
            "Leaf of each row in each tree: numbers of nodes, or of leaves.");
+  register_forest_arrays(forest);
   register_forest_samples(forest);
   m.def("grow_forest", &grow, nb::arg("dataset"), nb::arg("n_trees"), nb::kw_only(),
         nb::arg("classes") = nb::none(), nb::arg("n_classes") = std::vector<std::uint32_t>(),

@@ -15,6 +15,9 @@ void check_table(const Forest& forest, const TableView& table);
 
 void register_forest(nanobind::module_& m);
 
+// Methods that turn forests into arrays and back.
+void register_forest_arrays(nanobind::class_<Forest>& forest);
+
 // Methods about the rows that trees have learnt from or left out.
 void register_forest_samples(nanobind::class_<Forest>& forest);
 

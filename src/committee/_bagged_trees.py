@@ -1,0 +1,217 @@
+"""Bagging of our own trees in the engine: one binned table, all members side by side.
+
+The members are those that fitting one after the other would give, except that bins are cut once,
+for the whole table, and that a member knows every class. They are kept as a forest; a member
+becomes an estimator when somebody looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from committee import _core
+from committee._codec_classes import register
+from committee._forest_growth import ForestDraws, ForestJob, Progress
+from committee._members import MemberJob
+from committee._oob_target import OobTarget
+from committee._opinions import Floats
+from committee._params import (
+    check_choice,
+    check_int,
+    check_max_features,
+    check_real,
+    is_int,
+)
+from committee._sampling import RowSampler, member_seed
+from committee._table import TableSchema, read_table
+from committee._target import ClassTarget
+from committee._tree_arrays import tree_kinds
+from committee._tree_settings import EngineTarget, check_reals, tree_settings
+from committee._weights import class_weights
+from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
+
+_FEATURE_BITS = 24  # of feature_and_flags, see src/core/tree.hpp
+
+
+def runs_in_engine(job: MemberJob) -> bool:
+    """Whether the members of a job can be grown by the engine at once."""
+    tree, features, rows = job.estimator, job.features, job.rows
+    if type(tree) not in (DecisionTreeClassifier, DecisionTreeRegressor) or job.fit_params:
+        return False
+    if features is not None:
+        # Parameters that name columns would mean the columns of each member.
+        names_columns = tree.categorical_features is not None or tree.monotonic_cst is not None
+        if features.with_replacement or names_columns:
+            return False
+    has_fractions = tree.min_weight_fraction_leaf != 0 or not (
+        is_int(tree.min_samples_split) and is_int(tree.min_samples_leaf)
+    )
+    # Fractions are of the sample, whose size then differs from member to member.
+    return not (has_fractions and (rows.unit_of_row is not None or rows.n_portions))
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class TreeMembers(Sequence[Any]):
+    """The members of bagged trees.
+
+    Parameters
+    ----------
+    forest : _core.Forest
+        The trees, over all features of the table.
+    schema : TableSchema
+        The features.
+    template : estimator
+        A tree that is not fitted, with the parameters of the members.
+    seed : int
+        Seed of the ensemble.
+    features : RowSampler or None
+        The features of each member; None if each has all of them.
+    """
+
+    forest: _core.Forest
+    schema: TableSchema
+    template: Any
+    seed: int
+    features: RowSampler | None
+
+    def __len__(self) -> int:
+        return self.forest.n_trees
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+
+    def __getitem__(self, index: int | slice) -> Any:
+        numbers = range(len(self))[index]  # raises IndexError, knows negative numbers and slices
+        if isinstance(numbers, range):
+            return [self._member(number) for number in numbers]
+        return self._member(numbers)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} members: {self.template!r}>"
+
+    def _member(self, number: int) -> Any:
+        model = clone(self.template)
+        model.set_params(random_state=member_seed(self.seed, number))
+        tree, schema = self.forest.tree(number), self.schema
+        if self.features is not None:
+            tree, schema = _on_columns(tree, schema, self.features.rows(number))
+        if isinstance(model, DecisionTreeRegressor):
+            model._adopt(tree, schema, None, n_outputs_=tree.n_values)
+        else:
+            codes = np.arange(tree.n_values)
+            model._adopt(tree, schema, [codes], classes_=codes, n_classes_=len(codes), n_outputs_=1)
+        return model
+
+    def values(self, X: Any, name: str, weights: Floats, hard: bool, n_threads: int) -> Floats:
+        """Return weighted sums of the opinions of all members."""
+        table = self.schema.read(X, name)
+        return self.forest.predict(table, hard=hard, tree_weights=weights, n_threads=n_threads)
+
+    def each(self, X: Any, name: str, n_threads: int) -> Floats:
+        """Return the opinion of each member, shape (n_members, n_rows, n_values)."""
+        table = self.schema.read(X, name)
+        said = self.forest.predict_each(table, n_threads)
+        return np.ascontiguousarray(said.transpose(1, 0, 2))
+
+    def _validate_loaded(self) -> None:
+        if type(self.forest) is not _core.Forest or type(self.schema) is not TableSchema:
+            raise ValueError("the trees or the schema are of another type")
+        if type(self.template) not in (DecisionTreeClassifier, DecisionTreeRegressor):
+            raise ValueError("the members are no trees")
+        if self.forest.n_features != self.schema.n_features:
+            raise ValueError("the trees do not fit the schema")
+        if self.features is not None and type(self.features) is not RowSampler:
+            raise ValueError("the drawn features are of another type")
+
+
+def _on_columns(
+    tree: _core.Tree, schema: TableSchema, columns: NDArray[np.int64]
+) -> tuple[_core.Tree, TableSchema]:
+    """Return a tree that knows only its columns, numbered anew."""
+    arrays = dict(tree.arrays())
+    flags = arrays["feature_and_flags"]
+    place = np.zeros(schema.n_features, np.uint32)
+    place[columns] = np.arange(len(columns), dtype=np.uint32)
+    feature = flags & ((1 << _FEATURE_BITS) - 1)
+    is_split = arrays["first_child"] > 0
+    renumbered = (flags >> _FEATURE_BITS << _FEATURE_BITS) | place[feature]
+    arrays["feature_and_flags"] = np.where(is_split, renumbered, flags).astype(np.uint32)
+    kinds = tree_kinds(tree)
+    features = tuple(schema.features[column] for column in columns)
+    names = None if schema.names is None else tuple(schema.names[column] for column in columns)
+    own = _core.Tree.from_arrays(len(columns), [kinds[column] for column in columns], arrays)
+    return own, TableSchema(features, names)
+
+
+def plan_trees(job: MemberJob, target: OobTarget, n_threads: int) -> tuple[ForestJob, TableSchema]:
+    """Turn a job for any members into one for the engine."""
+    tree = job.estimator
+    table, schema = read_table(job.table.native, tree.categorical_features)
+    engine_target, factors, is_balanced = _engine_target(tree, target)
+    n_rows = job.rows.n_draws
+    settings = tree_settings(tree, schema, engine_target, n_rows, float(n_rows))
+    splitter = check_choice("splitter", tree.splitter, ("best", "random"))
+    settings["random_thresholds"] = splitter == "random"
+    if job.features is not None:
+        # max_features of a member is about the features that it has.
+        settings["max_features"] = check_max_features(tree.max_features, job.features.n_draws)
+    dataset = _core.BinnedDataset(
+        table,
+        target.weights,
+        [len(feature.levels or ()) for feature in schema.features],
+        max_bins=check_int("max_bins", tree.max_bins, 2, 255),
+        exact=tree._is_exact(table.n_rows),
+        n_threads=n_threads,
+    )
+    has_missing = [dataset.has_missing(feature) for feature in range(schema.n_features)]
+    grow = ForestJob(
+        table,
+        dataset,
+        engine_target,
+        settings,
+        ForestDraws(job.seed, job.rows, job.features),
+        factors,
+        None,
+        is_balanced,
+        check_real("ccp_alpha", tree.ccp_alpha, 0.0),
+        n_threads,
+    )
+    return grow, schema.with_missing(has_missing)
+
+
+def _engine_target(tree: Any, target: OobTarget) -> tuple[EngineTarget, Floats | None, bool]:
+    """Return the target, what class weights multiply rows by, and whether samples are balanced."""
+    if target.codes is None:
+        assert target.reals is not None
+        check_reals(tree.criterion, target.reals, target.weights)
+        return EngineTarget(None, [], np.ascontiguousarray(target.reals)), None, False
+    n_classes = [len(classes) for classes in target.classes]
+    is_balanced = isinstance(tree.class_weight, str) and tree.class_weight == "balanced"
+    codes = [np.arange(n) for n in n_classes]
+    labels = ClassTarget(target.codes, codes, len(n_classes))
+    factors = None if is_balanced else class_weights(tree.class_weight, labels, None)
+    return EngineTarget(target.codes, n_classes, None), factors, is_balanced
+
+
+def grow_members(
+    job: MemberJob,
+    kept: TreeMembers | None,
+    target: OobTarget,
+    n_members: int,
+    progress: Progress,
+    n_threads: int,
+) -> tuple[TreeMembers, _core.Table]:
+    """Return all members, those of an earlier fit first, and the training table."""
+    grow, schema = plan_trees(job, target, n_threads)
+    forest = grow.grow_up_to(None if kept is None else kept.forest, n_members, progress)
+    return TreeMembers(forest, schema, job.estimator, job.seed, job.features), grow.table
