@@ -1,6 +1,7 @@
 """Forests keep scikit-learn's conventions, and say in plain words what they do not accept."""
 
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -55,6 +56,7 @@ def test_scikit_learns_own_checks_pass(estimator, check):
 
 NEW_PARAMETERS = {
     "draw_features",
+    "count_constant",
     "early_stopping",
     "n_iter_no_change",
     "tol",
@@ -77,6 +79,12 @@ def test_the_constructor_has_scikit_learns_parameters_and_defaults(cls):
     for name, parameter in theirs.items():
         assert (ours[name].default, ours[name].kind) == (parameter.default, parameter.kind), name
     assert all(ours[name].kind is inspect.Parameter.KEYWORD_ONLY for name in new)
+
+
+def test_every_new_parameter_is_documented():
+    page = (Path(__file__).parents[1] / "docs" / "defaults.md").read_text(encoding="utf-8")
+    new = NEW_PARAMETERS | {"voting", "stratify"}
+    assert {name for name in new if f"`{name}" not in page} == set()
 
 
 @pytest.mark.parametrize("cls", ALL)
@@ -182,6 +190,7 @@ BAD_PARAMETERS = [
     ("ccp_alpha", -1.0, ValueError, "ccp_alpha must be"),
     ("max_samples", 0.0, ValueError, "max_samples must be None, an int >= 1 or a float > 0"),
     ("max_samples", "all", TypeError, "max_samples must be None, an int >= 1 or a float > 0"),
+    ("count_constant", 1, TypeError, "count_constant must be True or False"),
     ("draw_features", "forest", ValueError, 'draw_features must be "node" or "tree"'),
     ("early_stopping", "auto", TypeError, "early_stopping must be True or False"),
     ("n_iter_no_change", 0, ValueError, "n_iter_no_change must be an int >= 1; got 0"),
@@ -269,5 +278,5 @@ def test_tables_that_changed_since_fit_are_refused():
     model = RandomForestClassifier(3).fit(frame, [0, 1, 0])
     with pytest.raises(ValueError, match="Feature names seen at fit time, yet now missing:\n- b"):
         model.predict(frame[["a"]])
-    with pytest.raises(ValueError, match="column 'a' .*holds text"):
+    with pytest.raises(ValueError, match=r"column 'a' .*holds text"):
         model.predict(pd.DataFrame({"a": ["one"], "b": ["x"]}))

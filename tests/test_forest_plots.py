@@ -50,7 +50,8 @@ def test_a_curve_is_drawn_with_its_last_score(classes):
     assert ax.get_xscale() == "log"
     again = plot_oob_curve(classes[0], label="forest", ax=ax)
     assert again is ax
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["forest"]
+    (name,) = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert name == f"forest, {classes[0].oob_score_:.3g}"
 
 
 def test_bars_are_importances_in_order():
@@ -83,10 +84,8 @@ def test_a_fan_has_a_band_for_each_pair_of_quantiles():
 def test_votes_of_classes_are_shares_of_trees(classes):
     model, X, _ = classes
     ax = shown(plot_votes(model, X[:1]))
-    votes = [tree.predict(X[:1])[0] for tree in model.estimators_]
-    expected = [
-        np.mean([model.classes_[int(v)] == label for v in votes]) for label in ("high", "low")
-    ]
+    votes = np.array([tree.predict(X[:1])[0] for tree in model.estimators_])
+    expected = [(votes == label).mean() for label in ("high", "low")]
     assert [bar.get_width() for bar in ax.patches] == pytest.approx(expected)
     np.testing.assert_allclose(ax.lines[0].get_xdata(), model.predict_proba(X[:1])[0])
 

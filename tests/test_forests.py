@@ -94,6 +94,7 @@ def test_each_tree_is_grown_from_its_own_draws(cls, bootstrap, weights, draw_fea
             "criterion": model.criterion,
             "random_thresholds": "Extra" in cls.__name__,
             "level_penalty": 2.0,
+            "count_constant": False,
             "min_rows_leaf": 2,
             "seed": member_seed(5, index),
         }
@@ -147,9 +148,7 @@ def test_a_tree_that_draws_its_features_uses_no_others(rng):
     X, y = rng.normal(size=(300, 12)), rng.integers(0, 2, 300)
     model = RandomForestClassifier(20, draw_features="tree", max_features=3, random_state=0)
     used = []
-    for tree, features in zip(
-        model.fit(X, y).estimators_, model.estimators_features_, strict=True
-    ):
+    for tree, features in zip(model.fit(X, y).estimators_, model.estimators_features_, strict=True):
         asked = set(tree.tree_.feature[tree.tree_.feature >= 0].tolist())
         assert asked <= set(features.tolist())
         assert len(features) == 3
@@ -230,9 +229,8 @@ def test_predictions_are_the_means_over_the_trees(cls, n_outputs, rng):
 def test_votes_are_counted_and_probabilities_are_averaged():
     # Three leaves say 0.6, 0.6 and 0.0 for "a": two votes for "a", but a mean of 0.4.
     X, y = np.zeros((5, 1)), np.array(list("aaabb"))
-    trees = []
-    for counts in ([1, 1, 1, 1, 1], [1, 1, 1, 1, 1], [0, 0, 0, 1, 1]):
-        trees.append(DecisionTreeClassifier().fit(X, y, counts)._tree)
+    samples = ([1, 1, 1, 1, 1], [1, 1, 1, 1, 1], [0, 0, 0, 1, 1])
+    trees = [DecisionTreeClassifier().fit(X, y, counts)._tree for counts in samples]
     soft = RandomForestClassifier(3, random_state=0).fit(X, y)
     soft._forest = _core.Forest.from_trees(trees, "gini", [2])
     np.testing.assert_allclose(soft.predict_proba([[0.0]]), [[0.4, 0.6]])
@@ -306,7 +304,8 @@ def test_the_trees_are_estimators_like_any_other(rng):
     assert (tree.min_samples_leaf, tree.max_features) == (2, "sqrt")
     assert tree.get_params() == {**model.estimator_.get_params(), "random_state": tree.random_state}
     assert "DecisionTreeClassifier" in repr(trees)
-    assert "_tree" not in vars(model)
+    assert (len(model), len(list(model))) == (10, 10)
+    assert np.array_equal(model[3].predict(X), trees[3].predict(X))
     extra = ExtraTreesRegressor(3, split_finding="exact").fit(rng.normal(size=(20, 2)), range(20))
     assert type(extra.estimators_[1]) is DecisionTreeRegressor
     assert extra.estimators_[1].splitter == "random"

@@ -9,9 +9,24 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.model_selection import cross_val_score
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.model_selection import cross_val_score, train_test_split
 
-from committee import DecisionTreeClassifier, DecisionTreeRegressor, plot_tree
+from committee import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    plot_importances,
+    plot_intervals,
+    plot_oob_curve,
+    plot_proximity,
+    plot_tree,
+    plot_tuning,
+    plot_votes,
+    tune_max_features,
+)
 from committee.datasets import load_penguins
 
 FOLDER = Path(__file__).parent
@@ -80,7 +95,55 @@ def regression_criteria() -> None:
     save("mean-and-median.png", figure)
 
 
+def curves_of_forests() -> None:
+    """Draw out-of-bag scores, and the search for the number of features."""
+    digits = load_digits(return_X_y=True)
+    forest = RandomForestClassifier(300, oob_score=True, random_state=0)
+    extra = ExtraTreesClassifier(300, oob_score=True, bootstrap=True, random_state=0)
+    axes = plot_oob_curve(forest.fit(*digits), label="random forest", color=BLUE)
+    plot_oob_curve(extra.fit(*digits), label="extra-trees", color=ORANGE, ax=axes)
+    save("oob-curve.png", axes.figure)
+    train, _, y_train, _ = train_test_split(*digits, test_size=0.5, random_state=0)
+    forests = [
+        RandomForestClassifier(random_state=0),
+        ExtraTreesClassifier(bootstrap=True, random_state=0),
+    ]
+    save("tuning.png", plot_tuning(tune_max_features(forests, train, y_train)).figure)
+
+
+def importances() -> None:
+    """Draw permutation importances."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    forest = RandomForestClassifier(200, random_state=0).fit(X, y)
+    save("importances.png", plot_importances(forest.permutation_importance(X, y), top=8).figure)
+
+
+def quantiles() -> None:
+    """Draw a fan of quantiles where the noise grows."""
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(0, 10, size=(2000, 1)), axis=0)
+    y = np.sin(x[:, 0]) + (0.05 + 0.08 * x[:, 0]) * rng.normal(size=2000)
+    model = RandomForestRegressor(200, min_samples_leaf=20, uncertainty=True, random_state=0)
+    model.fit(x[::2], y[::2])
+    new, truth = x[1::6], y[1::6]
+    axes = plot_intervals(new, model.predict_quantiles(new, [0.05, 0.25, 0.5, 0.75, 0.95]), truth)
+    save("quantiles.png", axes.figure)
+
+
+def penguin_forest() -> None:
+    """Draw the votes about the most doubtful penguin, and all penguins by proximity."""
+    X, y = load_penguins()
+    model = RandomForestClassifier(200, random_state=0).fit(X, y)
+    doubtful = int(model.predict_proba(X).max(axis=1).argmin())
+    save("votes.png", plot_votes(model, X[doubtful : doubtful + 1]).figure)
+    save("proximity.png", plot_proximity(model, X, y, out_of_bag=True).figure)
+
+
 if __name__ == "__main__":
     penguin_tree()
     pruning_path()
     regression_criteria()
+    curves_of_forests()
+    importances()
+    quantiles()
+    penguin_forest()

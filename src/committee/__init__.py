@@ -24,8 +24,15 @@ _HOMES = {
     "export_rules": "committee.export",
     "export_text": "committee.export",
     "load": "committee._model_file",
+    "plot_importances": "committee.forest_plots",
+    "plot_intervals": "committee.forest_plots",
+    "plot_oob_curve": "committee.forest_plots",
+    "plot_proximity": "committee.forest_plots",
     "plot_tree": "committee.plots",
+    "plot_tuning": "committee.forest_plots",
+    "plot_votes": "committee.forest_plots",
     "save": "committee._model_file",
+    "tune_max_features": "committee.tuning",
 }
 
 __all__ = [
@@ -44,8 +51,15 @@ __all__ = [
     "export_rules",
     "export_text",
     "load",
+    "plot_importances",
+    "plot_intervals",
+    "plot_oob_curve",
+    "plot_proximity",
     "plot_tree",
+    "plot_tuning",
+    "plot_votes",
     "save",
+    "tune_max_features",
 ]
 
 if TYPE_CHECKING:
@@ -53,6 +67,14 @@ if TYPE_CHECKING:
     from committee.bagging import BaggingClassifier, BaggingRegressor
     from committee.evaluation import BootstrapScore, bootstrap_score
     from committee.export import export_rules, export_text
+    from committee.forest_plots import (
+        plot_importances,
+        plot_intervals,
+        plot_oob_curve,
+        plot_proximity,
+        plot_tuning,
+        plot_votes,
+    )
     from committee.forests import (
         ExtraTreesClassifier,
         ExtraTreesRegressor,
@@ -61,6 +83,7 @@ if TYPE_CHECKING:
     )
     from committee.plots import plot_tree
     from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
+    from committee.tuning import tune_max_features
 
 
 def __getattr__(name: str) -> Any:

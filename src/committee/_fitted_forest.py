@@ -95,6 +95,17 @@ class FittedForest(ForestAnswers, BaseEstimator):
         self._check_fitted()
         return TreeList(self)
 
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return self.n_trees_
+
+    def __getitem__(self, index: int) -> Any:
+        """Return a tree as an estimator."""
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
     @property
     def estimators_samples_(self) -> list[NDArray[np.int64]]:
         """The rows that each tree has drawn, ascending, a row drawn twice twice.
@@ -160,6 +171,8 @@ class FittedForest(ForestAnswers, BaseEstimator):
             or not (train is None or type(train) is TrainingRecord)
         ):
             raise ValueError("a part of the forest is of another type")
+        if type(self._seed) is not int or not 0 <= self._seed < 2**64:
+            raise ValueError("the seed is out of range")
         labels = self._class_labels()
         n_values = self.n_outputs_ if labels is None else sum(len(each) for each in labels)
         if forest.n_trees == 0 or (forest.n_features, forest.n_values) != (

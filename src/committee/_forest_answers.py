@@ -44,6 +44,15 @@ class ForestAnswers(ForestTheory):
         -------
         leaves : csr_matrix of float64, shape (n_rows, n_leaves)
             A column for each leaf of each tree; each row holds one 1 a tree.
+
+        Examples
+        --------
+        >>> from committee import RandomForestClassifier
+        >>> from committee.datasets import load_penguins
+        >>> X, y = load_penguins()
+        >>> model = RandomForestClassifier(random_state=0).fit(X, y)
+        >>> model.embed(X.head(3)).sum(axis=1).ravel().tolist()
+        [[100.0, 100.0, 100.0]]
         """
         table = self._read(X)
         leaves = self._forest.apply(table, leaf_numbers=True, n_threads=self._threads())
@@ -73,6 +82,16 @@ class ForestAnswers(ForestTheory):
         shares : ndarray of float64 or csr_matrix, shape (n_rows, n_rows of Y)
             In [0, 1]. Out of bag NaN (or nothing, with `top_k`) for rows that are never out of bag
             together.
+
+        Examples
+        --------
+        >>> from committee import RandomForestClassifier
+        >>> from committee.datasets import load_penguins
+        >>> X, y = load_penguins()
+        >>> model = RandomForestClassifier(random_state=0).fit(X, y)
+        >>> shares = model.proximity(X, out_of_bag=True)
+        >>> bool(shares[0, 1] > shares[0, -1])  # another Adelie penguin, and a Chinstrap
+        True
         """
         check_bool("out_of_bag", out_of_bag)
         top_k = check_int("top_k", top_k, 1, none=True)
@@ -138,6 +157,18 @@ class ForestAnswers(ForestTheory):
         A feature that trees do not need has an importance about zero, slightly negative as often
         as positive, however many values it has. With correlated features the importance answers a
         question about rows that cannot occur, and is no longer without bias: use `groups`.
+
+        Examples
+        --------
+        >>> from committee import RandomForestClassifier
+        >>> from committee.datasets import load_penguins
+        >>> X, y = load_penguins()
+        >>> model = RandomForestClassifier(random_state=0).fit(X, y)
+        >>> sizes = ["flipper_length_mm", "body_mass_g"]
+        >>> model.permutation_importance(X, y, groups={"size": sizes}).feature_names
+        ('size',)
+        >>> model.permutation_importance(X, y).ranking()[0]
+        'bill_length_mm'
         """
         table = self._read(X)
         sampler = self._training_sampler("permutation_importance", table.n_rows)
@@ -207,6 +238,15 @@ class ForestAnswers(ForestTheory):
 
         Z. Zhou and G. Hooker (2021), Unbiased measurement of feature importance in tree-based
         methods, ACM Transactions on Knowledge Discovery from Data 15.
+
+        Examples
+        --------
+        >>> from committee import RandomForestClassifier
+        >>> from committee.datasets import load_penguins
+        >>> X, y = load_penguins()
+        >>> model = RandomForestClassifier(random_state=0).fit(X, y)
+        >>> model.debiased_importance(X, y).ranking()[-1]
+        'year'
         """
         table = self._read(X)
         sampler = self._training_sampler("debiased_importance", table.n_rows)

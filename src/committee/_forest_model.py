@@ -38,9 +38,6 @@ from committee._weights import read_weights
 if TYPE_CHECKING:
     from committee import _core
 
-# Whether a drawn feature that is constant in the node counts as one of max_features.
-COUNT_CONSTANT = True
-
 
 class ForestModel(FittedForest):
     """Base class of the estimators that are a forest of the engine."""
@@ -64,6 +61,7 @@ class ForestModel(FittedForest):
     max_samples: int | float | None
     monotonic_cst: Any
     draw_features: str
+    count_constant: bool
     split_finding: str
     max_bins: int
     category_split: str
@@ -173,7 +171,13 @@ class ForestModel(FittedForest):
 
     def _check_switches(self) -> None:
         check_int("n_estimators", self.n_estimators, 1, 2**31 - 1)
-        for name in ("bootstrap", "warm_start", "early_stopping", "uncertainty"):
+        for name in (
+            "bootstrap",
+            "warm_start",
+            "early_stopping",
+            "uncertainty",
+            "count_constant",
+        ):
             check_bool(name, getattr(self, name))
         check_choice("draw_features", self.draw_features, ("node", "tree"))
         check_choice("split_finding", self.split_finding, ("auto", "hist", "exact"))
@@ -234,7 +238,7 @@ class ForestModel(FittedForest):
             features = plan_features(schema.n_features, seed, settings["max_features"])
             settings["max_features"] = schema.n_features
         settings["random_thresholds"] = self._splitter == "random"
-        settings["count_constant"] = COUNT_CONSTANT
+        settings["count_constant"] = self.count_constant
         ccp_alpha = check_real("ccp_alpha", self.ccp_alpha, 0.0)
         n_threads = self._threads()
         is_exact = self.split_finding == "exact"

@@ -74,6 +74,18 @@ class ForestTheory(TrainingTable):
         estimates ``(1 - rho) * s2``; half the squared difference of the two means, less
         ``(1 - rho) * s2 / n_trees``, estimates ``rho * s2``, both without bias. The ratio of the
         averages is rho, which can fall slightly below zero when it is small.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from committee import RandomForestRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(300, 4))
+        >>> y = X.sum(axis=1) + rng.normal(size=300)
+        >>> model = RandomForestRegressor(random_state=0).fit(X, y)
+        >>> found = model.variance_decomposition(X, y)
+        >>> 0 < found.rho < 1 and found.limit < found.forest_variance < found.tree_variance
+        True
         """
         check_choice("of", of, ("variance", "errors"))
         self._check_fitted()

@@ -100,6 +100,14 @@ class RegressionAnswers(_Remembered):
         With a criterion other than the squared error, or several outputs, the variances in the
         leaves are known only after a fit with ``uncertainty=True``. For bounds that hold with a
         given probability use `predict_interval`.
+
+        Examples
+        --------
+        >>> from committee import RandomForestRegressor
+        >>> X, y = [[0.0]] * 50 + [[1.0]] * 50, [0.0, 2.0] * 25 + [5.0] * 50
+        >>> model = RandomForestRegressor(random_state=0).fit(X, y)
+        >>> model.predict_std([[0.0], [1.0]]).round(1).tolist()
+        [1.0, 0.0]
         """
         check_choice("of", of, ("target", "trees"))
         table = self._read(X)
@@ -139,6 +147,14 @@ class RegressionAnswers(_Remembered):
             The smallest training target that, with all smaller ones, has at least that share of
             the weight. Without the last axis for a single float; (n_rows, n_outputs, n_quantiles)
             for several outputs.
+
+        Examples
+        --------
+        >>> from committee import RandomForestRegressor
+        >>> X, y = [[0.0]] * 50 + [[1.0]] * 50, [0.0, 2.0] * 25 + [5.0] * 50
+        >>> model = RandomForestRegressor(uncertainty=True, random_state=0).fit(X, y)
+        >>> model.predict_quantiles([[0.0], [1.0]], [0.1, 0.9]).tolist()
+        [[0.0, 2.0], [5.0, 5.0]]
         """
         wanted = np.atleast_1d(np.asarray(quantiles, np.float64))
         if wanted.ndim != 1 or len(wanted) == 0 or not ((wanted >= 0) & (wanted <= 1)).all():
@@ -186,6 +202,14 @@ class RegressionAnswers(_Remembered):
         -----
         The probability is over training tables and new rows together, from one source: it is an
         average over rows, not a promise for each kind of row. Rows of positive weight count once.
+
+        Examples
+        --------
+        >>> from committee import RandomForestRegressor
+        >>> X, y = [[0.0]] * 50 + [[1.0]] * 50, [0.0, 2.0] * 25 + [5.0] * 50
+        >>> model = RandomForestRegressor(uncertainty=True, random_state=0).fit(X, y)
+        >>> model.predict_interval([[0.0], [1.0]], 0.8, method="quantile").tolist()
+        [[0.0, 2.0], [5.0, 5.0]]
         """
         coverage = check_real("coverage", coverage, 0.0, 1.0, include_low=False, include_high=False)
         check_choice("method", method, ("jackknife+", "oob", "quantile"))
@@ -351,6 +375,16 @@ class ClassificationAnswers(_Remembered):
 
         Y. Romano, M. Sesia and E. Candès (2020), Classification with valid and adaptive coverage,
         Advances in Neural Information Processing Systems 33.
+
+        Examples
+        --------
+        >>> from committee import RandomForestClassifier
+        >>> from committee.datasets import load_penguins
+        >>> X, y = load_penguins()
+        >>> model = RandomForestClassifier(uncertainty=True, random_state=0).fit(X, y)
+        >>> sets = model.predict_set(X.head(1), coverage=0.95)
+        >>> model.classes_[sets[0]].tolist()
+        ['Adelie']
         """
         coverage = check_real("coverage", coverage, 0.0, 1.0, include_low=False, include_high=False)
         check_choice("method", method, ("lac", "aps"))

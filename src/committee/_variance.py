@@ -7,6 +7,7 @@ rows makes rho small at the price of a larger s2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -145,6 +146,16 @@ class ErrorTally:
         self._sums = np.zeros((n_rows, n_values))
         self._squares = np.zeros(n_rows)
         self._times = np.zeros(n_rows)
+
+    @classmethod
+    def merged(cls, tallies: Sequence[ErrorTally]) -> ErrorTally:
+        """Return the tally of all trees of some tallies."""
+        merged = cls(*tallies[0]._sums.shape)
+        for each in tallies:
+            merged._sums += each._sums
+            merged._squares += each._squares
+            merged._times += each._times
+        return merged
 
     def add(self, errors: Floats, is_counted: NDArray[np.bool_]) -> None:
         """Add the errors of a tree, of shape (n_rows, n_values)."""

@@ -42,7 +42,7 @@ def plot_oob_curve(
     curve : OobCurve, or an ensemble that was fitted with `oob_score`
         What to draw. Where the curve is flat, more members are of no use.
     label : str or None, default=None
-        Name in a legend, to compare several curves on the same axes.
+        Name in a legend, where the last score follows, to compare several curves on the same axes.
     color : str or None, default=None
         Colour of the line; the next one of the axes when there is a label.
     ax : matplotlib Axes, default=None
@@ -71,17 +71,19 @@ def plot_oob_curve(
     ax = _axes(ax, "plot_oob_curve", (6.4, 3.6))
     if color is None and label is None:
         color = _BLUE
-    (line,) = ax.plot(curve.n_members, curve.score, linewidth=2, color=color, label=label)
     last = float(curve.score[-1])
+    name = None if label is None else f"{label}, {last:.3g}"
+    (line,) = ax.plot(curve.n_members, curve.score, linewidth=2, color=color, label=name)
     ax.plot(curve.n_members[-1:], curve.score[-1:], "o", color=line.get_color(), markersize=5)
-    ax.annotate(
-        f"{last:.3g}",
-        (curve.n_members[-1], last),
-        xytext=(7, 0),
-        textcoords="offset points",
-        va="center",
-        color=INK,
-    )
+    if label is None:
+        ax.annotate(
+            f"{last:.3g}",
+            (curve.n_members[-1], last),
+            xytext=(7, 0),
+            textcoords="offset points",
+            va="center",
+            color=INK,
+        )
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
     ax.set_xlabel("members", color=INK)
@@ -277,13 +279,12 @@ def _plot_class_votes(said: NDArray[np.float64], labels: Sequence[str], ax: Any)
     places = np.arange(len(labels))[::-1]
     votes = np.bincount(said.argmax(axis=1), minlength=len(labels)) / len(said)
     colors = [class_color(index) for index in range(len(labels))]
-    ax.barh(places, votes, height=0.62, color=colors, label="votes")
-    ax.plot(said.mean(axis=0), places, "D", color=INK, markersize=5, label="mean probability")
+    ax.barh(places, votes, height=0.62, color=colors)
+    (mean,) = ax.plot(said.mean(axis=0), places, "D", color=INK, markersize=5, clip_on=False)
     ax.set_yticks(places, labels, color=INK)
     ax.set_xlabel(f"share of {len(said)} trees", color=INK)
     ax.set_xlim(0, 1.02)
-    handle = ax.get_legend_handles_labels()[0][0]
-    ax.legend([handle], ["mean probability"], frameon=False, labelcolor=INK, loc="best")
+    ax.legend([mean], ["mean probability"], frameon=False, labelcolor=INK, loc="best")
     _tidy(ax, "x")
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)

@@ -77,6 +77,10 @@ class RandomForestClassifier(ForestClassifier):
     uncertainty : bool, default=False
         Keep the training target, its out-of-bag predictions and the leaves of the training rows,
         which `predict_set` and other answers need.
+    count_constant : bool, default=False
+        Whether a drawn feature that is constant in the node counts as one of `max_features`. With
+        False, drawing goes on until `max_features` features that vary have been found, which makes
+        better trees where features have few values; True is what scikit-learn does.
     split_finding : {"auto", "hist", "exact"}, default="auto"
         "hist" looks at up to `max_bins` bins of each feature, "exact" at every distinct value.
         "auto" is "hist" for any number of rows: unlike a single tree, a forest averages over what
@@ -166,6 +170,7 @@ class RandomForestClassifier(ForestClassifier):
         max_samples: int | float | None = None,
         monotonic_cst: Any = None,
         draw_features: str = "node",
+        count_constant: bool = False,
         voting: str = "soft",
         stratify: str | None = None,
         early_stopping: bool = False,
@@ -198,6 +203,7 @@ class RandomForestClassifier(ForestClassifier):
         self.max_samples = max_samples
         self.monotonic_cst = monotonic_cst
         self.draw_features = draw_features
+        self.count_constant = count_constant
         self.voting = voting
         self.stratify = stratify
         self.early_stopping = early_stopping
@@ -274,6 +280,10 @@ default="squared_error"
     uncertainty : bool, default=False
         Keep the training target, its out-of-bag predictions and the leaves of the training rows,
         which `predict_quantiles`, `predict_interval` and other answers need.
+    count_constant : bool, default=False
+        Whether a drawn feature that is constant in the node counts as one of `max_features`. With
+        False, drawing goes on until `max_features` features that vary have been found, which makes
+        better trees where features have few values; True is what scikit-learn does.
     split_finding : {"auto", "hist", "exact"}, default="auto"
         "hist" looks at up to `max_bins` bins of each feature, "exact" at every distinct value.
         "auto" is "hist" for any number of rows: unlike a single tree, a forest averages over what
@@ -356,6 +366,7 @@ default="squared_error"
         max_samples: int | float | None = None,
         monotonic_cst: Any = None,
         draw_features: str = "node",
+        count_constant: bool = False,
         early_stopping: bool = False,
         n_iter_no_change: int = 5,
         tol: float = 0.01,
@@ -385,6 +396,7 @@ default="squared_error"
         self.max_samples = max_samples
         self.monotonic_cst = monotonic_cst
         self.draw_features = draw_features
+        self.count_constant = count_constant
         self.early_stopping = early_stopping
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
@@ -449,6 +461,7 @@ class ExtraTreesClassifier(ForestClassifier):
         max_samples: int | float | None = None,
         monotonic_cst: Any = None,
         draw_features: str = "node",
+        count_constant: bool = False,
         voting: str = "soft",
         stratify: str | None = None,
         early_stopping: bool = False,
@@ -481,6 +494,7 @@ class ExtraTreesClassifier(ForestClassifier):
         self.max_samples = max_samples
         self.monotonic_cst = monotonic_cst
         self.draw_features = draw_features
+        self.count_constant = count_constant
         self.voting = voting
         self.stratify = stratify
         self.early_stopping = early_stopping
@@ -546,6 +560,7 @@ class ExtraTreesRegressor(ForestRegressor):
         max_samples: int | float | None = None,
         monotonic_cst: Any = None,
         draw_features: str = "node",
+        count_constant: bool = False,
         early_stopping: bool = False,
         n_iter_no_change: int = 5,
         tol: float = 0.01,
@@ -575,6 +590,7 @@ class ExtraTreesRegressor(ForestRegressor):
         self.max_samples = max_samples
         self.monotonic_cst = monotonic_cst
         self.draw_features = draw_features
+        self.count_constant = count_constant
         self.early_stopping = early_stopping
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol

@@ -34,6 +34,9 @@ __all__ = ["TuningCandidate", "TuningResult", "tune_max_features"]
 
 Floats = NDArray[np.float64]
 
+# How a loss depends on the trees that happened to be grown is seen by leaving out blocks of them.
+_N_BLOCKS = 5
+
 
 @dataclass(frozen=True)
 class TuningCandidate:
@@ -50,7 +53,7 @@ class TuningCandidate:
     difference : float
         How much worse that is than the best candidate.
     standard_error : float
-        Standard error of `difference`, over rows.
+        Standard error of `difference`, over rows and trees.
     n_trees : int
         Trees grown to find out.
 
@@ -196,8 +199,8 @@ def tune_max_features(
     strictness : float, default=2.0
         A candidate is dropped when it is so many standard errors worse than the best.
     tolerance : float, default=0.01
-        The search ends when all that are left are worse than the best by this share of its loss at
-        most: which of them to take matters little.
+        The search ends when those left are worse than the best by this share of its loss at most,
+        or by what only more rows could tell from chance: which of them to take matters little.
     refit : bool, default=True
         Grow the best candidate to all its trees and return it, fitted. Its first trees are those
         of the search.
@@ -211,8 +214,9 @@ def tune_max_features(
     -----
     The squared error is that of `n_estimators` trees, not of the few that were grown: few trees
     would favour candidates whose single trees are strong, and many features. Standard errors are
-    those of the difference to the best candidate row by row, which is much smaller than that of
-    each loss, since rows are hard or easy for all.
+    those of the difference to the best candidate: row by row, which is much smaller than that of
+    each loss, since rows are hard or easy for all; and over blocks of trees, since few trees may
+    be lucky ones.
 
     A good error rate and good probabilities may ask for different numbers of features: with many
     features trees agree more, and probabilities are closer to zero and one.
@@ -229,7 +233,7 @@ def tune_max_features(
     100
     """
     check_choice("loss", loss, ("squared", "error"))
-    n_trees = check_int("n_trees", n_trees, 4)
+    n_trees = check_int("n_trees", n_trees, 2 * _N_BLOCKS)
     max_trees = check_int("max_trees", max_trees, n_trees, none=True)
     strictness = check_real("strictness", strictness, 0.0)
     tolerance = check_real("tolerance", tolerance, 0.0)
@@ -247,18 +251,21 @@ def tune_max_features(
         for index in racing:
             runners[index].grow(size, data)
         # Those that were dropped keep their last losses.
-        losses = [runner.row_losses(loss) for runner in runners]
-        best, differences, errors = _compare(losses, weights, racing)
+        losses = [runner.losses(loss, weights) for runner in runners]
+        best, differences, errors, by_trees = _compare(losses, weights, racing)
         racing = [i for i in racing if differences[i] <= strictness * errors[i]]
-        slack = tolerance * _mean(losses[best], weights)
-        if size >= most or all(differences[i] <= slack for i in racing):
+        slack = tolerance * losses[best].mean
+        # More trees make only that part of an error smaller which is due to trees.
+        if size >= most or all(
+            differences[i] <= slack or by_trees[i] < errors[i] / 2 for i in racing
+        ):
             break
         size = min(most, size + max(1, size // 2))
     tried = tuple(
         TuningCandidate(
             type(runner.model).__name__,
             runner.max_features,
-            _mean(losses[index], weights),
+            losses[index].mean,
             float(differences[index]),
             float(errors[index]),
             runner.n_grown,
@@ -286,7 +293,7 @@ class _Runner:
             uncertainty=False,
         )
         self.n_grown = 0
-        self._tally: ErrorTally | None = None
+        self._blocks: list[ErrorTally] = []
         self._target: Floats = np.zeros((0, 0))
 
     def grow(self, n_trees: int, data: tuple[Any, Any, Any]) -> None:
@@ -294,23 +301,31 @@ class _Runner:
         X, y, sample_weight = data
         self.model.set_params(n_estimators=n_trees).fit(X, y, sample_weight=sample_weight)
         table = self.model._read(X)
-        target = self.model._values_of(y, table.n_rows)
+        self._target = self.model._values_of(y, table.n_rows)
         sampler = self.model._training_sampler("tune_max_features", table.n_rows)
-        tally = self._tally or ErrorTally(*target.shape)
+        blocks = self._blocks or [ErrorTally(*self._target.shape) for _ in range(_N_BLOCKS)]
         n_threads = self.model._threads()
         for tree in range(self.n_grown, n_trees):
             said = self.model._forest.part(tree, tree + 1).predict(table, n_threads=n_threads)
-            tally.add(said - target, sampler.counts(tree) == 0)
-        self._tally, self._target, self.n_grown = tally, target, n_trees
+            blocks[tree % _N_BLOCKS].add(said - self._target, sampler.counts(tree) == 0)
+        self._blocks, self.n_grown = blocks, n_trees
 
-    def row_losses(self, loss: str) -> Floats:
+    def losses(self, loss: str, weights: Floats) -> _Losses:
+        """Return the losses of all trees, and of those without each block of trees."""
+        rows = self._row_losses(loss, ErrorTally.merged(self._blocks))
+        without = []
+        for left_out in range(_N_BLOCKS):
+            others = [each for block, each in enumerate(self._blocks) if block != left_out]
+            without.append(_mean(self._row_losses(loss, ErrorTally.merged(others)), weights))
+        return _Losses(rows, _mean(rows, weights), np.array(without))
+
+    def _row_losses(self, loss: str, tally: ErrorTally) -> Floats:
         """Return the loss of the forest on each row; NaN where it is not known."""
-        assert self._tally is not None
         if loss == "squared":
-            return self._tally.row_errors(self.n_estimators)
+            return tally.row_errors(self.n_estimators)
         if self.model._class_labels() is None or self.model.n_outputs_ > 1:
             raise ValueError('loss="error" is for classifiers with one output; use "squared"')
-        said = self._tally.mean_errors() + self._target
+        said = tally.mean_errors() + self._target
         is_wrong = said.argmax(axis=1) != self._target.argmax(axis=1)
         return np.where(np.isnan(said[:, 0]), np.nan, is_wrong)
 
@@ -357,22 +372,37 @@ def _runners(forest: Any, grid: Sequence[Any] | None, n_features: int) -> list[_
     return [_Runner(each, number, seed) for each in forests for number in numbers]
 
 
+@dataclass(frozen=True, eq=False)
+class _Losses:
+    """Losses of a candidate: of each row, their mean, and the means without each block of trees."""
+
+    rows: Floats
+    mean: float
+    without: Floats
+
+
 def _compare(
-    losses: list[Floats], weights: Floats, racing: list[int]
-) -> tuple[int, Floats, Floats]:
-    """Return the best of those in the race, and how much worse each is, with standard errors."""
-    means = np.array([_mean(each, weights) for each in losses])
-    best = min(racing, key=lambda index: means[index])
-    differences, errors = np.zeros(len(losses)), np.zeros(len(losses))
+    losses: list[_Losses], weights: Floats, racing: list[int]
+) -> tuple[int, Floats, Floats, Floats]:
+    """Return the best of those in the race, and how much worse each is.
+
+    With standard errors, and what trees contribute to these.
+    """
+    best = min(racing, key=lambda index: losses[index].mean)
+    differences, errors, by_trees = np.zeros((3, len(losses)))
     for index, each in enumerate(losses):
-        apart = each - losses[best]
+        apart = each.rows - losses[best].rows
         known = ~np.isnan(apart) & (weights > 0)
         if index == best or not known.any():
             continue
         share = weights[known] / weights[known].sum()
         differences[index] = share @ apart[known]
-        errors[index] = math.sqrt(float(share**2 @ (apart[known] - differences[index]) ** 2))
-    return best, differences, errors
+        by_rows = float(share**2 @ (apart[known] - differences[index]) ** 2)
+        # The jackknife over blocks of trees.
+        blocks = (each.without - losses[best].without).var() * (_N_BLOCKS - 1)
+        by_trees[index] = math.sqrt(float(blocks))
+        errors[index] = math.sqrt(by_rows + float(blocks))
+    return best, differences, errors, by_trees
 
 
 def _mean(losses: Floats, weights: Floats) -> float:
