@@ -41,7 +41,7 @@ def core_predictor(model: Any, rows: Any) -> Callable[[int], Any] | None:
     from committee import _core
 
     tables = [_core.Table.from_matrix(rows[i : i + 1]) for i in range(len(rows))]
-    return lambda i: inner.predict(tables[i % len(tables)], 1)
+    return lambda i: inner.predict(tables[i % len(tables)], n_threads=1)
 
 
 def stored_bytes(model: Any) -> int:

@@ -1,7 +1,7 @@
 """Makes the model files in tests/data, which every later version must be able to load.
 
-Run `python tests/golden.py NAME` once for a new format or estimator; never overwrite a file that
-has been released.
+Run `python tests/golden.py VERSION [NAME ...]` once for a new format or estimator; a file that has
+been released is never overwritten.
 """
 
 import datetime as dt
@@ -10,7 +10,13 @@ import sys
 from pathlib import Path
 
 import committee
-from committee import DecisionTreeClassifier, DecisionTreeRegressor
+from committee import (
+    BaggingRegressor,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+)
 
 DATA = Path(__file__).parent / "data"
 
@@ -41,22 +47,39 @@ def models():
     label = [["yes", "no", "maybe"][(i * 37 % 100 // 30 + (i % 3 == 0)) % 3] for i in range(120)]
     number = [(i * 37 % 100) / 7 + "abcd".index("abcd"[i * i % 4]) for i in range(120)]
     return {
-        "classifier": DecisionTreeClassifier(max_depth=5, class_weight="balanced").fit(X, label),
-        "regressor": DecisionTreeRegressor(min_samples_leaf=3, category_split="fanout").fit(
+        "tree_classifier": DecisionTreeClassifier(max_depth=5, class_weight="balanced").fit(
+            X, label
+        ),
+        "tree_regressor": DecisionTreeRegressor(min_samples_leaf=3, category_split="fanout").fit(
             X, [[value, -value * value] for value in number]
+        ),
+        "forest_classifier": RandomForestClassifier(
+            40, oob_score=True, uncertainty=True, random_state=0
+        ).fit(X, label),
+        "extra_regressor": ExtraTreesRegressor(
+            5, bootstrap=True, criterion="absolute_error", random_state=0
+        ).fit(X, number),
+        "bagged_trees": BaggingRegressor(n_estimators=4, max_features=3, random_state=0).fit(
+            X, number
         ),
     }
 
 
-def main(version):
-    for name, model in models().items():
-        committee.save(model, DATA / f"tree_{name}_{version}.committee")
-        answers = {
-            "predict": model.predict(table()).tolist(),
-            "apply": model.apply(table()).tolist(),
-        }
-        (DATA / f"tree_{name}_{version}.json").write_text(json.dumps(answers) + "\n")
+def answers(model):
+    """What a loaded model must say again."""
+    methods = [name for name in ("predict", "apply", "predict_set") if hasattr(model, name)]
+    return {name: getattr(model, name)(table()).tolist() for name in methods}
+
+
+def main(version, names):
+    fitted = models()
+    for name in names or fitted:
+        path = DATA / f"{name}_{version}.committee"
+        if path.exists():
+            raise FileExistsError(f"{path.name} has been released")
+        committee.save(fitted[name], path)
+        path.with_suffix(".json").write_text(json.dumps(answers(fitted[name])) + "\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2:])

@@ -134,7 +134,8 @@ def class_weights(
         else:
             per_class = _from_mapping(choice, target.classes[output])
         factors *= per_class[codes]
-    if not np.any(factors if sample_weight is None else factors * sample_weight):
+    is_used = factors > 0 if sample_weight is None else (factors > 0) & (sample_weight > 0)
+    if not is_used.any():
         raise ValueError("class_weight leaves every row with weight zero")
     return factors
 
