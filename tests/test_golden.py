@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from golden import DATA, answers, models, table
+from golden import DATA, answers, models
 
 import committee
 

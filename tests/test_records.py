@@ -151,3 +151,41 @@ def test_records_refuse_more_codes_than_a_byte_holds(rng):
             settings={"criterion": "squared_error"},
             use_records=True,
         )
+
+
+def test_limits_are_exact_for_weights_beyond_single_precision():
+    # 2**24 and more: sums in float32 would take a leaf of 3 for one of 8.
+    values = np.zeros((200, 1))
+    values[0] = 1.0
+    table, _ = read_table(values)
+    dataset = _core.BinnedDataset(table)
+    target = {"classes": (np.arange(200) % 3).astype(np.int32).reshape(-1, 1), "n_classes": [3]}
+    for light, least, n_nodes in ((3.0, 8, 1), (3.0, 2, 3)):
+        weights = np.full(200, 2_000_003.0)
+        weights[0] = light
+        tree = assert_same_trees(dataset, target, weights, {"min_rows_leaf": least})
+        assert tree.n_nodes == n_nodes
+
+
+def test_a_repeated_row_is_a_row_of_weight_two_at_full_depth(rng):
+    # Two rows can be divided by several features, and the first must win however often they occur.
+    for _ in range(20):
+        values = rng.integers(0, 4, (40, 5)).astype(float)
+        reals = rng.normal(size=(40, 1))
+        counts = rng.integers(0, 4, 40)
+        settings = {"criterion": "squared_error"}
+        trees = []
+        for rows, weights in (
+            (np.arange(40), counts.astype(float)),
+            (np.repeat(np.arange(40), counts), None),
+        ):
+            table, _ = read_table(values[rows])
+            dataset = _core.BinnedDataset(table, weights)
+            trees.append(
+                _core.grow_tree(
+                    dataset, reals=reals[rows], weights=weights, settings=settings, use_records=True
+                )
+            )
+        first, second = (tree.arrays() for tree in trees)
+        for name in ("feature_and_flags", "threshold", "first_child", "n_rows"):
+            np.testing.assert_array_equal(first[name], second[name], err_msg=name)

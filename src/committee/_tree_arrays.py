@@ -47,6 +47,7 @@ FOREST_ARRAYS = (
     "weights",
     "n_rows",
     "impurity",
+    "inner_impurity",
 )
 
 

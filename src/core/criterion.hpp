@@ -219,19 +219,19 @@ class SquaredScore {
                                 2 * (coarsest + rows.target_magnitude)) /
             static_cast<double>(centres_.size());
     total_weight_ = static_cast<double>(total[0]);
-    total_sum_ = static_cast<double>(total[1]);
+    total_sum_ = total[1];
   }
 
   bool has_kernel() const { return means_.size() == 1; }
   double total_weight() const { return total_weight_; }
-  double total_sum() const { return total_sum_; }
+  std::int64_t total_sum() const { return total_sum_; }
   double mean() const { return means_[0]; }
   static double from_kernel(double value) { return value; }
 
   double pair(const Cell* left, const Cell* right) const {
     if (!has_kernel()) return score(left) + score(right);
     return squared_cut_score(static_cast<double>(left[0]), static_cast<double>(left[1]),
-                             total_weight_, total_sum_, means_[0]);
+                             static_cast<double>(right[1]), total_weight_, means_[0]);
   }
 
   double score(const Cell* cell) const {
@@ -278,7 +278,7 @@ class SquaredScore {
   std::vector<double> factors_;
   double unit_ = 1.0;
   double total_weight_ = 0.0;
-  double total_sum_ = 0.0;
+  std::int64_t total_sum_ = 0;
 };
 
 // Half Poisson deviance, as a function of how far a side's mean is off the mean of the node: like

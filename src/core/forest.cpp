@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "deviance.hpp"
 #include "impurity.hpp"
 #include "random.hpp"
 #include "thread_pool.hpp"
@@ -19,7 +18,8 @@ namespace committee {
 std::size_t CompactTree::n_bytes() const {
   return tree.nodes.size() * sizeof(Node) + tree.category_data.size() * 4 +
          (tree.values.size() + tree.impurity.size() + tree.weight.size() + tree.n_rows.size()) * 8 +
-         (leaf_values.size() + leaf_weight.size() + leaf_impurity.size()) * 8 +
+         (leaf_values.size() + leaf_weight.size() + leaf_impurity.size() + inner_impurity.size()) *
+             8 +
          leaf_rows.size() * 4;
 }
 
@@ -38,13 +38,14 @@ void Forest::add(std::shared_ptr<const CompactTree> tree) {
     throw std::invalid_argument("trees of a forest have the same features and the same values");
   }
   info.kinds.resize(info.n_features);
-  const auto kinds = split_feature_kinds(tree->tree);
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (!kinds[i]) continue;
-    if (info.kinds[i] && *info.kinds[i] != *kinds[i]) {
+  for (const Node& node : tree->tree.nodes) {
+    if (node.is_leaf()) continue;
+    const FeatureKind kind = feature_kind(node.kind());
+    std::optional<FeatureKind>& known = info.kinds[node.feature()];
+    if (known && *known != kind) {
       throw std::invalid_argument("trees of a forest split features of the same kinds");
     }
-    info.kinds[i] = kinds[i];
+    known = kind;
   }
   trees.push_back(std::move(tree));
 }
@@ -240,77 +241,42 @@ void expand_classes(const CompactTree& from, const ForestInfo& info, Tree& tree)
   }
 }
 
-// The means and impurities of inner nodes, output by output. All numbers are scaled by powers of
-// two, so that squares neither overflow nor vanish.
-class MeanExpansion {
- public:
-  MeanExpansion(const CompactTree& from, const ForestInfo& info, Tree& tree)
-      : from_(from), tree_(tree), is_poisson_(info.criterion == Criterion::kPoisson) {
-    double largest = 0.0;
-    for (const double value : from.leaf_values) largest = std::max(largest, std::abs(value));
-    std::frexp(largest, &exponent_);
-    std::frexp(tree.weight[0], &weight_exponent_);
-  }
-
-  void run() {
-    std::vector<Moments> moments(tree_.n_nodes());
-    const std::size_t n_outputs = tree_.n_values;
-    for (std::size_t output = 0; output < n_outputs; ++output) {
-      visit_upwards(
-          tree_, [&](std::size_t node) { moments[node] = leaf(node, output); },
-          [&](std::size_t node, std::size_t first, std::size_t n_children) {
-            moments[node] = inner({moments.data() + first, n_children});
-            tree_.values[node * n_outputs + output] = std::ldexp(moments[node].mean, exponent_);
-          });
-      for (std::size_t node = 0; node < tree_.n_nodes(); ++node) {
-        if (tree_.nodes[node].is_leaf()) continue;
-        const double impurity = moments[node].squares / moments[node].weight;
-        tree_.impurity[node] += std::ldexp(impurity / static_cast<double>(n_outputs), unit());
-      }
+// The means of inner nodes are merged from those of leaves, output by output, scaled by a power of
+// two so that nothing overflows. Impurities are known.
+void expand_means(const CompactTree& from, Tree& tree) {
+  const std::size_t n_outputs = tree.n_values;
+  std::size_t n_inner = 0;
+  for (std::size_t node = 0; node < tree.n_nodes(); ++node) {
+    const Node& packed = from.tree.nodes[node];
+    if (!packed.is_leaf()) {
+      tree.impurity[node] = from.inner_impurity[n_inner++];
+      continue;
     }
+    tree.impurity[node] =
+        from.leaf_impurity.empty() ? 0.0 : from.leaf_impurity[leaf_number(packed)];
+    const double* values = from.leaf_values.data() + std::size_t{value_row(packed)} * n_outputs;
+    std::copy_n(values, n_outputs, tree.values.data() + node * n_outputs);
   }
-
- private:
-  int unit() const { return is_poisson_ ? exponent_ : 2 * exponent_; }
-
-  // A leaf tells the mean impurity of its outputs: each is given the same part of it.
-  Moments leaf(std::size_t node, std::size_t output) {
-    const Node& packed = from_.tree.nodes[node];
-    const std::size_t row = value_row(packed);
-    const double impurity =
-        from_.leaf_impurity.empty() ? 0.0 : from_.leaf_impurity[leaf_number(packed)];
-    tree_.values[node * tree_.n_values + output] = from_.leaf_values[row * tree_.n_values + output];
-    tree_.impurity[node] = impurity;
-    Moments moments;
-    moments.weight = std::ldexp(tree_.weight[node], -weight_exponent_);
-    moments.mean = std::ldexp(from_.leaf_values[row * tree_.n_values + output], -exponent_);
-    moments.squares = std::ldexp(impurity, -unit()) * moments.weight;
-    return moments;
+  double largest = 0.0;
+  for (const double value : from.leaf_values) largest = std::max(largest, std::abs(value));
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  std::vector<Moments> moments(tree.n_nodes());
+  for (std::size_t output = 0; output < n_outputs; ++output) {
+    visit_upwards(
+        tree,
+        [&](std::size_t node) {
+          moments[node] = Moments{};
+          moments[node].weight = tree.weight[node] / tree.weight[0];
+          moments[node].mean = std::ldexp(tree.values[node * n_outputs + output], -exponent);
+        },
+        [&](std::size_t node, std::size_t first, std::size_t n_children) {
+          moments[node] = moments[first];
+          for (std::size_t i = 1; i < n_children; ++i) merge(moments[node], moments[first + i]);
+          tree.values[node * n_outputs + output] = std::ldexp(moments[node].mean, exponent);
+        });
   }
-
-  // For Poisson `squares` are half deviances, which add up in the same way: those within the
-  // children, and that of the children's means around the parent's.
-  Moments inner(std::span<const Moments> children) const {
-    Moments merged = children[0];
-    for (const Moments& child : children.subspan(1)) merge(merged, child);
-    if (!is_poisson_) return merged;
-    merged.squares = 0.0;
-    for (const Moments& child : children) {
-      const double off = (child.mean - merged.mean) + (child.rest - merged.rest);
-      merged.squares += child.squares;
-      if (merged.mean > 0.0) {
-        merged.squares += child.weight * merged.mean * half_deviance(off / merged.mean);
-      }
-    }
-    return merged;
-  }
-
-  const CompactTree& from_;
-  Tree& tree_;
-  bool is_poisson_;
-  int exponent_ = 0;
-  int weight_exponent_ = 0;
-};
+}
 
 }  // namespace
 
@@ -351,6 +317,12 @@ CompactTree compact(Tree tree, const ForestInfo& info, bool keep_all) {
     number_leaves(result);
   } else {
     store_leaves(result, gather_leaves(result.tree, info.is_classification));
+    for (std::size_t i = 0; i < result.tree.n_nodes() && !info.is_classification; ++i) {
+      if (!result.tree.nodes[i].is_leaf()) {
+        result.inner_impurity.push_back(result.tree.impurity[i]);
+      }
+    }
+    result.inner_impurity.shrink_to_fit();
     result.tree.values = {};
     result.tree.impurity = {};
     result.tree.weight = {};
@@ -375,15 +347,17 @@ Tree expand(const CompactTree& from, const ForestInfo& info) {
   if (info.is_classification) {
     expand_classes(from, info, tree);
   } else {
-    MeanExpansion(from, info, tree).run();
+    expand_means(from, tree);
   }
   return tree;
 }
 
-std::vector<double> impurity_decreases(const Forest& forest, std::size_t n_threads) {
+std::vector<double> impurity_decreases(const Forest& forest, std::size_t n_threads,
+                                       Monitor& monitor) {
   const std::size_t n_features = forest.info.n_features;
   std::vector<double> decreases(forest.n_trees() * n_features, 0.0);
-  parallel_for(forest.n_trees(), n_threads, [&](std::size_t i) {
+  const auto add_tree = [&](std::size_t i) {
+    monitor.check();
     const Tree tree = expand(*forest.trees[i], forest.info);
     double* const of_tree = decreases.data() + i * n_features;
     const auto part = [&](std::size_t node) {
@@ -397,7 +371,8 @@ std::vector<double> impurity_decreases(const Forest& forest, std::size_t n_threa
       for (std::size_t child = first; child < first + n_children; ++child) decrease -= part(child);
       of_tree[tree.nodes[node].feature()] += decrease;
     }
-  });
+  };
+  parallel_for(forest.n_trees(), n_threads, add_tree, &monitor);
   return decreases;
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "criterion.hpp"
+#include "monitor.hpp"
 #include "tree.hpp"
 
 namespace committee {
@@ -28,6 +29,9 @@ struct CompactTree {
   std::vector<double> leaf_weight;       // n_leaves; empty in a complete tree
   std::vector<std::uint32_t> leaf_rows;  // n_leaves; empty: weights are numbers of rows
   std::vector<double> leaf_impurity;     // n_leaves, regression; empty: all zero
+  // Regression: of the nodes that are no leaves, in their order. It would follow from the leaves
+  // but for the digits that their means have lost where all targets are far from zero.
+  std::vector<double> inner_impurity;
   std::uint32_t n_leaves = 0;
 
   bool is_complete() const { return !tree.values.empty(); }
@@ -75,8 +79,9 @@ struct Forest {
 // changed to this one. `keep_all` keeps the statistics of all nodes.
 CompactTree compact(Tree tree, const ForestInfo& info, bool keep_all);
 
-// The full tree: exact where weights are whole numbers and the target is a class; else inner nodes
-// may differ in the last digits from those of the grower, which saw the rows.
+// The full tree: exact where weights are whole numbers and the target is a class; else values and
+// weights of inner nodes may differ in the last digits from those of the grower, which saw the
+// rows.
 Tree expand(const CompactTree& tree, const ForestInfo& info);
 
 // What is known of the leaves of a tree, in the order of its nodes.
@@ -95,6 +100,7 @@ void number_leaves(CompactTree& tree);
 
 // The decrease of impurity at the splits of each feature, weighted by the share of the rows'
 // weight that reaches the split: n_trees x n_features.
-std::vector<double> impurity_decreases(const Forest& forest, std::size_t n_threads);
+std::vector<double> impurity_decreases(const Forest& forest, std::size_t n_threads,
+                                       Monitor& monitor);
 
 }  // namespace committee

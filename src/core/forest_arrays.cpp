@@ -93,6 +93,7 @@ void append_leaves(const CompactTree& tree, bool has_rows, bool has_impurity,
   }
   append(arrays.values, tree.leaf_values);
   append(arrays.weights, tree.leaf_weight);
+  append(arrays.inner_impurity, tree.inner_impurity);
   if (has_impurity) {
     append(arrays.impurity, tree.leaf_impurity);
     arrays.impurity.resize(arrays.weights.size(), 0.0);
@@ -146,7 +147,8 @@ class ForestReader {
         values_(arrays.values, "values"),
         weights_(arrays.weights, "weights"),
         n_rows_(arrays.n_rows, "n_rows"),
-        impurity_(arrays.impurity, "impurity") {}
+        impurity_(arrays.impurity, "impurity"),
+        inner_impurity_(arrays.inner_impurity, "inner_impurity") {}
 
   Forest read() {
     check_info();
@@ -167,6 +169,7 @@ class ForestReader {
     weights_.finish();
     n_rows_.finish();
     impurity_.finish();
+    inner_impurity_.finish();
     return forest;
   }
 
@@ -177,6 +180,7 @@ class ForestReader {
                                     info_.criterion == Criterion::kError;
     if (is_class_criterion != info_.is_classification) fail("the criterion does not fit");
     if (info_.n_values == 0) fail("a leaf needs at least one value");
+    if (arrays_.node_counts.empty()) fail("a forest needs at least one tree");
     if (info_.n_features > Node::kMaxFeatures) fail("there are too many features");
     if (info_.kinds.size() != info_.n_features) fail("kinds must have one entry a feature");
     std::uint64_t n_values = 0;
@@ -262,6 +266,8 @@ class ForestReader {
     const bool fans_out = node.kind() == SplitKind::kFanOut;
     const std::span<const std::uint32_t> rest = category_data_.rest();
     if (rest.size() < (fans_out ? 3U : 1U)) fail("category_data ends too early");
+    // Nothing may be derived from children that do not exist; validate() looks at the rest.
+    if (fans_out && rest[0] < 2) fail("a split fans out to fewer than two children");
     const auto data = category_data_.take(category_length(node.kind(), rest.data()));
     node.threshold.offset = tree.category_data.size();
     tree.category_data.insert(tree.category_data.end(), data.begin(), data.end());
@@ -270,6 +276,9 @@ class ForestReader {
   void read_counts(CompactTree& compact) {
     const std::size_t n_values = info_.n_values;
     LeafStatistics leaves;
+    if (class_counts_.rest().size() / n_values < compact.n_leaves) {
+      fail("class_counts ends too early");
+    }
     leaves.values.reserve(compact.n_leaves * n_values);
     for (std::uint32_t leaf = 0; leaf < compact.n_leaves; ++leaf) {
       std::span<const std::uint32_t> counts = class_counts_.take(n_values);
@@ -308,6 +317,11 @@ class ForestReader {
       const auto impurity = impurity_.take(n_leaves);
       check_finite(impurity);
       compact.leaf_impurity.assign(impurity.begin(), impurity.end());
+    }
+    if (!info_.is_classification) {
+      const auto inner = inner_impurity_.take(compact.tree.n_nodes() - n_leaves);
+      check_finite(inner);
+      compact.inner_impurity.assign(inner.begin(), inner.end());
     }
     std::uint32_t leaf = 0;
     for (Node& node : compact.tree.nodes) {
@@ -359,6 +373,7 @@ class ForestReader {
   Reader<double> weights_;
   Reader<std::uint64_t> n_rows_;
   Reader<double> impurity_;
+  Reader<double> inner_impurity_;
 };
 
 }  // namespace

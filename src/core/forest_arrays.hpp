@@ -34,8 +34,9 @@ struct ForestArrays {
   std::vector<std::uint32_t> value_rows;    // kLeaves: of each leaf among its tree's
   std::vector<double> values;
   std::vector<double> weights;
-  std::vector<std::uint64_t> n_rows;  // empty: the weights
-  std::vector<double> impurity;       // empty: all zero, or it follows from the values
+  std::vector<std::uint64_t> n_rows;   // empty: the weights
+  std::vector<double> impurity;        // empty: all zero, or it follows from the values
+  std::vector<double> inner_impurity;  // kLeaves, regression: of the nodes that are no leaves
 };
 
 ForestArrays to_arrays(const Forest& forest);

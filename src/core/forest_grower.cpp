@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,11 +20,17 @@ namespace {
 // The entries of the rows that were drawn.
 Entries drawn_entries(std::span<const std::uint32_t> counts, std::span<const double> weights) {
   std::size_t n_entries = 0;
+  std::uint64_t n_drawn = 0;
   bool is_repeated = false;
   for (std::size_t row = 0; row < counts.size(); ++row) {
+    n_drawn += counts[row];
     const bool is_used = counts[row] != 0 && (weights.empty() || weights[row] != 0.0);
     n_entries += is_used ? 1 : 0;
     is_repeated = is_repeated || counts[row] > 1;
+  }
+  if (n_drawn >= std::uint64_t{1} << 31) {
+    throw std::invalid_argument("max_samples: a sample must have less than 2**31 rows; one has " +
+                                std::to_string(n_drawn));
   }
   Entries entries;
   entries.rows.reserve(n_entries);
@@ -130,19 +137,19 @@ class ForestGrower {
     GrowOptions options = tree_options_;
     options.seed = derive_key(options_.tree_seed, index);
     if (options_.features != nullptr) options.allowed = drawn_features(options_, index);
-    Tree tree = grow_tree(dataset_, target_, entries(index), options, of_tree,
+    Tree tree = grow_tree(dataset_, target_, entries(index, of_tree), options, of_tree,
                           records_ ? &*records_ : nullptr);
     if (options_.pruning_alpha > 0.0) tree = prune(tree, options_.pruning_alpha);
     return compact(std::move(tree), info_, keep_all_);
   }
 
-  Entries entries(std::uint64_t index) {
+  Entries entries(std::uint64_t index, Monitor& monitor) {
     Entries entries;
     if (options_.rows == nullptr) {
       entries = make_entries(dataset_.n_rows(), weights_, counts_);
     } else {
       draws_.lend([&](std::vector<std::uint32_t>& counts) {
-        options_.rows->draw(options_.row_seed, index, counts);
+        options_.rows->draw(options_.row_seed, index, counts, &monitor);
         entries = drawn_entries(counts, weights_);
       });
     }

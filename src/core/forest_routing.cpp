@@ -133,26 +133,31 @@ bool is_worth_rewriting(const Forest& forest, std::size_t n_rows) {
 // reach in a tree (one number a row, valid until the next call); trees are asked in order.
 template <typename Body>
 void for_blocks(const Forest& forest, const TableView& table, Reached reached,
-                std::size_t n_threads, const Body& body) {
+                std::size_t n_threads, Monitor& monitor, const Body& body) {
   constexpr std::size_t kFewRows = 256;
   if (!is_worth_rewriting(forest, table.n_rows)) {
     const std::size_t n_blocks = (table.n_rows + kFewRows - 1) / kFewRows;
-    parallel_for(n_blocks, n_threads, [&](std::size_t i) {
+    const auto walk_few = [&](std::size_t i) {
+      monitor.check();
       const Range rows = chunk_range(table.n_rows, n_blocks, i);
       const std::size_t n_rows = rows.end - rows.begin;
       std::vector<std::uint32_t> leaves(forest.n_trees() * n_rows);
       walk_exact(forest.trees, table, rows, reached, leaves.data());
       body(rows, [&](std::size_t tree) { return leaves.data() + tree * n_rows; });
-    });
+    };
+    parallel_for(n_blocks, n_threads, walk_few, &monitor);
     return;
   }
   std::vector<std::optional<RoutingNodes>> nodes(forest.n_trees());
-  parallel_for(forest.n_trees(), n_threads,
-               [&](std::size_t i) { nodes[i] = make_routing_nodes(*forest.trees[i]); });
+  const auto rewrite = [&](std::size_t i) {
+    monitor.check();
+    nodes[i] = make_routing_nodes(*forest.trees[i]);
+  };
+  parallel_for(forest.n_trees(), n_threads, rewrite, &monitor);
   const std::size_t most = block_rows(table);
   const std::size_t n_blocks =
       std::max((table.n_rows + most - 1) / most, chunk_count(table.n_rows, kFewRows, n_threads));
-  parallel_for(n_blocks, n_threads, [&](std::size_t i) {
+  const auto walk_many = [&](std::size_t i) {
     const Range rows = chunk_range(table.n_rows, n_blocks, i);
     KeyRows keys;
     copy_rows(table, rows, keys);
@@ -160,10 +165,12 @@ void for_blocks(const Forest& forest, const TableView& table, Reached reached,
     std::iota(which.begin(), which.end(), static_cast<std::uint32_t>(rows.begin));
     std::vector<std::uint32_t> leaves(which.size());
     body(rows, [&](std::size_t tree) {
+      monitor.check();
       route(*forest.trees[tree], *nodes[tree], table, keys, which, reached, leaves.data());
       return leaves.data();
     });
-  });
+  };
+  parallel_for(n_blocks, n_threads, walk_many, &monitor);
 }
 
 // sums += weight * values of the leaves, row by row.
@@ -222,7 +229,7 @@ void route(const CompactTree& tree, const RoutingNodes& nodes, const TableView& 
 }
 
 void predict(const Forest& forest, const TableView& table, const Combination& combination,
-             std::span<double> out, std::size_t n_threads) {
+             std::span<double> out, std::size_t n_threads, Monitor& monitor) {
   const std::size_t n_values = forest.info.n_values;
   std::vector<std::vector<double>> votes(combination.hard ? forest.n_trees() : 0);
   for (std::size_t i = 0; i < votes.size(); ++i) {
@@ -231,44 +238,46 @@ void predict(const Forest& forest, const TableView& table, const Combination& co
   const auto all = static_cast<std::uint32_t>(forest.n_trees());
   const std::span<const std::uint32_t> stages =
       combination.stages.empty() ? std::span(&all, 1) : combination.stages;
-  for_blocks(forest, table, Reached::kValueRow, n_threads, [&](Range rows, const auto& leaves) {
-    const std::size_t n_rows = rows.end - rows.begin;
-    std::vector<double> sums(n_rows * n_values, 0.0);
-    std::size_t tree = 0;
-    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-      for (; tree < stages[stage]; ++tree) {
-        const double* values =
-            votes.empty() ? forest.trees[tree]->values().data() : votes[tree].data();
-        const double weight =
-            combination.tree_weights.empty() ? 1.0 : combination.tree_weights[tree];
-        add_values(values, n_values, leaves(tree), n_rows, weight, sums.data());
-      }
-      std::copy(sums.begin(), sums.end(),
-                out.data() + (stage * table.n_rows + rows.begin) * n_values);
-    }
-  });
+  for_blocks(forest, table, Reached::kValueRow, n_threads, monitor,
+             [&](Range rows, const auto& leaves) {
+               const std::size_t n_rows = rows.end - rows.begin;
+               std::vector<double> sums(n_rows * n_values, 0.0);
+               std::size_t tree = 0;
+               for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+                 for (; tree < stages[stage]; ++tree) {
+                   const double* values =
+                       votes.empty() ? forest.trees[tree]->values().data() : votes[tree].data();
+                   const double weight =
+                       combination.tree_weights.empty() ? 1.0 : combination.tree_weights[tree];
+                   add_values(values, n_values, leaves(tree), n_rows, weight, sums.data());
+                 }
+                 std::copy(sums.begin(), sums.end(),
+                           out.data() + (stage * table.n_rows + rows.begin) * n_values);
+               }
+             });
 }
 
 void predict_each(const Forest& forest, const TableView& table, std::span<double> out,
-                  std::size_t n_threads) {
+                  std::size_t n_threads, Monitor& monitor) {
   const std::size_t n_values = forest.info.n_values;
   const std::size_t n_trees = forest.n_trees();
-  for_blocks(forest, table, Reached::kValueRow, n_threads, [&](Range rows, const auto& leaves) {
-    for (std::size_t tree = 0; tree < n_trees; ++tree) {
-      const double* values = forest.trees[tree]->values().data();
-      const std::uint32_t* value_rows = leaves(tree);
-      for (std::size_t row = rows.begin; row < rows.end; ++row) {
-        std::copy_n(values + std::size_t{value_rows[row - rows.begin]} * n_values, n_values,
-                    out.data() + (row * n_trees + tree) * n_values);
-      }
-    }
-  });
+  for_blocks(forest, table, Reached::kValueRow, n_threads, monitor,
+             [&](Range rows, const auto& leaves) {
+               for (std::size_t tree = 0; tree < n_trees; ++tree) {
+                 const double* values = forest.trees[tree]->values().data();
+                 const std::uint32_t* value_rows = leaves(tree);
+                 for (std::size_t row = rows.begin; row < rows.end; ++row) {
+                   std::copy_n(values + std::size_t{value_rows[row - rows.begin]} * n_values,
+                               n_values, out.data() + (row * n_trees + tree) * n_values);
+                 }
+               }
+             });
 }
 
 void apply(const Forest& forest, const TableView& table, Reached reached,
-           std::span<std::uint32_t> out, std::size_t n_threads) {
+           std::span<std::uint32_t> out, std::size_t n_threads, Monitor& monitor) {
   const std::size_t n_trees = forest.n_trees();
-  for_blocks(forest, table, reached, n_threads, [&](Range rows, const auto& leaves) {
+  for_blocks(forest, table, reached, n_threads, monitor, [&](Range rows, const auto& leaves) {
     for (std::size_t tree = 0; tree < n_trees; ++tree) {
       const std::uint32_t* of_tree = leaves(tree);
       for (std::size_t row = rows.begin; row < rows.end; ++row) {

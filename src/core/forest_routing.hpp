@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "forest.hpp"
+#include "monitor.hpp"
 #include "routing_nodes.hpp"
 #include "thread_pool.hpp"
 
@@ -38,15 +39,15 @@ struct Combination {
 // Sums of (weighted) leaf values over the trees, added in the order of the trees:
 // n_stages x n_rows x n_values.
 void predict(const Forest& forest, const TableView& table, const Combination& combination,
-             std::span<double> out, std::size_t n_threads);
+             std::span<double> out, std::size_t n_threads, Monitor& monitor);
 
 // The values of each tree: n_rows x n_trees x n_values.
 void predict_each(const Forest& forest, const TableView& table, std::span<double> out,
-                  std::size_t n_threads);
+                  std::size_t n_threads, Monitor& monitor);
 
 // The leaf of each row in each tree, n_rows x n_trees: numbers of nodes, or of leaves.
 void apply(const Forest& forest, const TableView& table, Reached reached,
-           std::span<std::uint32_t> out, std::size_t n_threads);
+           std::span<std::uint32_t> out, std::size_t n_threads, Monitor& monitor);
 
 // ---- values of leaves ----
 

@@ -103,6 +103,7 @@ struct CutArrays<BinaryScore<Criterion::kGini>> {
   std::array<std::int32_t, kSize> ones;
   std::array<double, kSize> scores;
 
+  void start(const BinaryScore<Criterion::kGini>&) {}
   void set(std::size_t i, const std::array<std::uint64_t, kCellSize>& left) {
     weight[i] = static_cast<std::int32_t>(left[0] & 0xFFFFFFFFULL);
     ones[i] = static_cast<std::int32_t>(left[0] >> 32);
@@ -124,19 +125,24 @@ struct CutArrays<SquaredScore> {
   static constexpr std::size_t kSize = 1024;
   std::array<double, kSize> weight;
   std::array<double, kSize> sum;
+  std::array<double, kSize> other_sum;
   std::array<double, kSize> scores;
+  std::int64_t total_sum = 0;
 
+  void start(const SquaredScore& score) { total_sum = score.total_sum(); }
   void set(std::size_t i, const std::array<std::int64_t, kCellSize>& left) {
     weight[i] = static_cast<double>(left[0]);
     sum[i] = static_cast<double>(left[1]);
+    other_sum[i] = static_cast<double>(total_sum - left[1]);
   }
   void keep_last() {
     weight[0] = weight[kSize - 1];
     sum[0] = sum[kSize - 1];
+    other_sum[0] = other_sum[kSize - 1];
   }
   Cut best(const SquaredScore& score, std::size_t begin, std::size_t end) {
-    return best_squared_cut(weight.data(), sum.data(), begin, end, score.total_weight(),
-                            score.total_sum(), score.mean(), scores.data());
+    return best_squared_cut(weight.data(), sum.data(), other_sum.data(), begin, end,
+                            score.total_weight(), score.mean(), scores.data());
   }
 };
 
@@ -164,7 +170,7 @@ class HistogramSplitter final : public Splitter {
     const Score& score = score_;
     if (score.is_pure(statistics, node.rows, total_.data())) return {};
 
-    const Search search(*this, node, adder, score);
+    const Search search(*this, node, adder, score, monitor);
     Split best = draw_.search(node, options_, [&](std::span<const std::uint32_t> features) {
       if (node.block->has_records()) return search.try_records(features, memory_, records_);
       return try_features(
@@ -185,13 +191,14 @@ class HistogramSplitter final : public Splitter {
   class Search {
    public:
     Search(const HistogramSplitter& splitter, const NodeView& node, const Adder& adder,
-           const Score& score)
+           const Score& score, Monitor& monitor)
         : data_(splitter.data_),
           options_(splitter.options_),
           node_(node),
           statistics_(node.block->statistics),
           adder_(adder),
           score_(score),
+          monitor_(monitor),
           total_(splitter.total_.data()),
           total_weight_(adder.weight(total_)),
           counts_rows_(!statistics_.repetitions.empty()),
@@ -213,6 +220,7 @@ class HistogramSplitter final : public Splitter {
           !options_.random_thresholds && options_.monotonic.empty() && !counts_rows_;
       if (is_plain && try_kernels(features, scratch, records, best)) return best;
       for (const std::uint32_t feature : features) {
+        if (node_.rows.size() >= kLongRows) monitor_.check();
         const CodeColumn column = gather(feature, records);
         const bool is_done = options_.random_thresholds && !counts_rows_ &&
                              try_dense_threshold(feature, column, scratch, best);
@@ -255,6 +263,8 @@ class HistogramSplitter final : public Splitter {
     }
 
    private:
+    // So many rows take long enough to ask between features whether to go on.
+    static constexpr std::size_t kLongRows = std::size_t{1} << 15;
     static constexpr bool kIsBinary = std::is_same_v<Score, BinaryScore<Criterion::kGini>>;
     static constexpr bool kIsClasses = std::is_same_v<Score, ClassScore<Criterion::kGini>>;
     static constexpr bool kIsSquared = std::is_same_v<Score, SquaredScore>;
@@ -301,6 +311,7 @@ class HistogramSplitter final : public Splitter {
         for (const std::uint32_t feature : part) {
           if (is_threshold(feature)) group[n_group++] = feature;
         }
+        if (node_.rows.size() >= kLongRows) monitor_.check();
         if (n_group > 0) add(std::span<const std::uint32_t>(group).first(n_group));
         n_group = 0;
         for (const std::uint32_t feature : part) {
@@ -337,6 +348,7 @@ class HistogramSplitter final : public Splitter {
       if constexpr (kIsSquared) {
         const CodeColumn& column = node_.block->columns[feature];
         const bool misses = column.has_missing && table[column.missing_code()][0] != 0;
+        scratch.cuts.start(score_);
         std::array<Cell, 2> left{};
         std::size_t n_present = 0;
         for (std::uint32_t code = 0; code < column.n_values && !misses; ++code) {
@@ -387,6 +399,7 @@ class HistogramSplitter final : public Splitter {
         const std::uint8_t* codes = records.codes.data();
         alignas(32) std::array<std::uint8_t, kSmallNodeRows> order;
         sort_codes(codes, n_rows, order.data());
+        scratch.cuts.start(score_);
         scratch.present.resize(std::max(scratch.present.size(), CutArrays<Score>::kSize));
         const std::int64_t* sums = statistics_.sums.data() + 2 * first_row_;
         std::array<Cell, 2> left{};
@@ -878,6 +891,7 @@ class HistogramSplitter final : public Splitter {
     void try_cuts(std::uint32_t feature, const CodeColumn& column, const CodeSet& codes,
                   Memory& scratch, Split& best) const {
       auto& cuts = scratch.cuts;
+      cuts.start(score_);
       scratch.present.resize(std::max(scratch.present.size(), CutArrays<Score>::kSize));
       // Plain pointers and a local sum: the compiler cannot know that the arrays do not overlap.
       std::uint32_t* const present = scratch.present.data();
@@ -1071,6 +1085,7 @@ class HistogramSplitter final : public Splitter {
     const RowStatistics& statistics_;
     const Adder& adder_;
     const Score& score_;
+    Monitor& monitor_;
     const Cell* total_;
     std::int64_t total_weight_;
     bool counts_rows_;

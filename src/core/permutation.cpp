@@ -252,8 +252,10 @@ PermutationLosses permute_features(const Forest& forest, const TableView& table,
     const auto run = [&]<bool kMissing>(const auto& n) {
       TreePermutation<kMissing, std::decay_t<decltype(n)>> permutation(
           tree, n, table, keys, options, std::move(rows), derive_key(options.seed, index));
+      std::uint32_t n_seen = 0;
       permutation.run(
           [&](std::uint32_t row, std::uint32_t leaf) {
+            if (++n_seen % 4096 == 0) monitor.check();
             total.loss += left_out.weight(row) * loss(leaf, row);
             total.weight += left_out.weight(row);
           },

@@ -165,7 +165,7 @@ LeafMembers leaf_members(const Forest& forest, const TableView& table, const Sam
       trees.size(), n_threads,
       [&](std::size_t i) {
         std::vector<std::uint32_t> counts;
-        if (plan != nullptr) plan->draw(row_seed, i, counts);
+        if (plan != nullptr) plan->draw(row_seed, i, counts, &monitor);
         std::vector<std::uint32_t> rows;
         for (std::uint32_t row = 0; row < table.n_rows; ++row) {
           const bool is_there = counts.empty() || counts[row] > 0;
@@ -213,12 +213,13 @@ void predict_quantiles(const Forest& forest, const TableView& table, const Membe
     const Range rows{begin, std::min(begin + kRows, table.n_rows)};
     const std::size_t n_rows = rows.end - rows.begin;
     apply(forest, part_of(table, rows), Reached::kLeafNumber, {leaves.data(), n_rows * n_trees},
-          n_threads);
+          n_threads, monitor);
     const std::size_t n_chunks = chunk_count(n_rows, 16, n_threads);
     const auto task = [&](std::size_t chunk) {
       RankWeights by_rank(targets.size());
       const Range part = chunk_range(n_rows, n_chunks, chunk);
       for (std::size_t row = part.begin; row < part.end; ++row) {
+        monitor.check();
         finder.find({leaves.data() + row * n_trees, n_trees}, by_rank,
                     out.subspan((begin + row) * quantiles.size(), quantiles.size()));
       }

@@ -201,15 +201,17 @@ COMMITTEE_INLINE ByteCut best_table_gini_cut_code(std::uint64_t* table, std::siz
   return best;
 }
 
-// The sum of the lanes of l, of l * l and of r * r.
-COMMITTEE_INLINE void add_lanes(const Floats& l, const Floats& r, float* sum, float* squares,
-                                float* other_squares) {
+// The sum of the lanes of left, and of the squares of left and right.
+COMMITTEE_INLINE void add_lanes(const Ints& left, const Ints& right, std::int32_t* sum,
+                                float* squares, float* other_squares) {
+  const Floats l = __builtin_convertvector(left, Floats);
+  const Floats r = __builtin_convertvector(right, Floats);
   const Floats l2 = l * l;
   const Floats r2 = r * r;
   const Ints low{0, 1, 2, 3, 8, 9, 10, 11};
   const Ints high{4, 5, 6, 7, 12, 13, 14, 15};
   Floats both = __builtin_shuffle(l2, r2, low) + __builtin_shuffle(l2, r2, high);
-  Floats plain = __builtin_shuffle(l, l, low) + __builtin_shuffle(l, l, high);
+  Ints plain = __builtin_shuffle(left, left, low) + __builtin_shuffle(left, left, high);
   const Ints swap_ones{1, 0, 3, 2, 5, 4, 7, 6};
   const Ints swap_twos{2, 3, 0, 1, 6, 7, 4, 5};
   both += __builtin_shuffle(both, swap_ones);
@@ -238,7 +240,7 @@ COMMITTEE_INLINE double exact_class_score(const ClassCell& left, const ClassNode
 COMMITTEE_INLINE ByteCut best_table_class_cut_code(ClassCell* table, std::size_t n_codes,
                                                    const ClassNode& node) {
   alignas(32) std::array<ClassCell, kByteCodes> lefts;
-  alignas(32) std::array<float, kByteCodes> weights;
+  alignas(32) std::array<std::int32_t, kByteCodes> weights;
   alignas(32) std::array<float, kByteCodes> squares;
   alignas(32) std::array<float, kByteCodes> other_squares;
   alignas(32) std::array<float, kByteCodes> rough;
@@ -255,27 +257,27 @@ COMMITTEE_INLINE ByteCut best_table_class_cut_code(ClassCell* table, std::size_t
     std::memset(table[code].data(), 0, sizeof(ClassCell));
     std::memcpy(lefts[n_present].data(), &left, sizeof(left));
     const Ints right = totals - left;
-    add_lanes(__builtin_convertvector(left, Floats), __builtin_convertvector(right, Floats),
-              &weights[n_present], &squares[n_present], &other_squares[n_present]);
+    add_lanes(left, right, &weights[n_present], &squares[n_present], &other_squares[n_present]);
     codes[n_present++] = static_cast<std::uint8_t>(code);
   }
   ByteCut best;
   best.score = -1.0;
   if (n_present < 2) return best;
   const std::size_t padded = (n_present + kFloats - 1) / kFloats * kFloats;
-  for (std::size_t i = n_present; i < padded; ++i) weights[i] = 0.0F;  // refused
-  const auto total = static_cast<float>(node.total_weight);
-  const auto least = static_cast<float>(std::ceil(node.min_weight));
+  for (std::size_t i = n_present; i < padded; ++i) weights[i] = 0;  // refused
+  const auto total = static_cast<std::int32_t>(node.total_weight);
+  const auto least = static_cast<std::int32_t>(std::ceil(node.min_weight));
   Floats largest = Floats{} - 1.0F;
   for (std::size_t i = 0; i < padded; i += kFloats) {
-    Floats weight;
+    Ints weight;
     Floats own;
     Floats other;
     load(weights.data() + i, weight);
     load(squares.data() + i, own);
     load(other_squares.data() + i, other);
-    const Floats other_weight = total - weight;
-    const Floats score = own / weight + other / other_weight;
+    const Ints other_weight = total - weight;
+    const Floats score = own / __builtin_convertvector(weight, Floats) +
+                         other / __builtin_convertvector(other_weight, Floats);
     const Ints is_allowed = (weight >= least) & (other_weight >= least);
     const Floats limited = is_allowed ? score : Floats{} - 1.0F;
     largest = limited > largest ? limited : largest;

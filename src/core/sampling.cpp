@@ -85,8 +85,8 @@ SamplingPlan::SamplingPlan(std::size_t n_rows, std::vector<std::uint32_t> unit_o
   }
 }
 
-void SamplingPlan::draw(std::uint64_t seed, std::uint64_t index,
-                        std::vector<std::uint32_t>& counts) const {
+void SamplingPlan::draw(std::uint64_t seed, std::uint64_t index, std::vector<std::uint32_t>& counts,
+                        Monitor* monitor) const {
   counts.assign(n_units_, 0);
   if (n_portions_ > 0) {
     deal(seed, index, counts);
@@ -95,7 +95,7 @@ void SamplingPlan::draw(std::uint64_t seed, std::uint64_t index,
     for (std::size_t stratum = 0; stratum < strata_.size(); ++stratum) {
       const std::uint64_t stratum_key = derive_key(key, stratum);
       if (with_replacement_) {
-        draw_with_replacement(stratum, stratum_key, counts);
+        draw_with_replacement(stratum, stratum_key, counts, monitor);
       } else {
         draw_without(stratum, stratum_key, counts);
       }
@@ -108,15 +108,21 @@ void SamplingPlan::draw(std::uint64_t seed, std::uint64_t index,
 }
 
 void SamplingPlan::draw_with_replacement(std::size_t stratum, std::uint64_t key,
-                                         std::vector<std::uint32_t>& counts) const {
+                                         std::vector<std::uint32_t>& counts,
+                                         Monitor* monitor) const {
   const auto& [units, n_draws] = strata_[stratum];
-  Random random(key);
-  if (!tables_.empty()) {
-    for (std::uint64_t i = 0; i < n_draws; ++i) ++counts[units[tables_[stratum].draw(random)]];
-    return;
-  }
   const auto n_units = static_cast<std::uint32_t>(units.size());
-  for (std::uint64_t i = 0; i < n_draws; ++i) ++counts[units[random.below(n_units)]];
+  Random random(key);
+  constexpr std::uint64_t kPortion = std::uint64_t{1} << 20;  // between two looks at the monitor
+  for (std::uint64_t begin = 0; begin < n_draws; begin += kPortion) {
+    if (monitor != nullptr) monitor->check();
+    const std::uint64_t n = std::min(kPortion, n_draws - begin);
+    if (!tables_.empty()) {
+      for (std::uint64_t i = 0; i < n; ++i) ++counts[units[tables_[stratum].draw(random)]];
+    } else {
+      for (std::uint64_t i = 0; i < n; ++i) ++counts[units[random.below(n_units)]];
+    }
+  }
 }
 
 void SamplingPlan::draw_without(std::size_t stratum, std::uint64_t key,

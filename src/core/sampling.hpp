@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "monitor.hpp"
+
 namespace committee {
 
 // Draws an item in constant time with given probabilities (Walker 1977, Vose 1991).
@@ -47,12 +49,13 @@ class SamplingPlan {
 
   std::size_t n_rows() const { return n_rows_; }
 
-  // How often member `index` of an ensemble with this seed draws each row.
-  void draw(std::uint64_t seed, std::uint64_t index, std::vector<std::uint32_t>& counts) const;
+  // How often member `index` of an ensemble with this seed draws each row. A monitor can stop it.
+  void draw(std::uint64_t seed, std::uint64_t index, std::vector<std::uint32_t>& counts,
+            Monitor* monitor = nullptr) const;
 
  private:
   void draw_with_replacement(std::size_t stratum, std::uint64_t key,
-                             std::vector<std::uint32_t>& counts) const;
+                             std::vector<std::uint32_t>& counts, Monitor* monitor) const;
   void draw_without(std::size_t stratum, std::uint64_t key,
                     std::vector<std::uint32_t>& counts) const;
   void deal(std::uint64_t seed, std::uint64_t index, std::vector<std::uint32_t>& counts) const;

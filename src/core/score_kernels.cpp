@@ -41,11 +41,12 @@ COMMITTEE_INLINE Cut best_gini_cut_code(const std::int32_t* __restrict left_weig
 }
 
 COMMITTEE_INLINE Cut best_squared_cut_code(const double* __restrict left_weight,
-                                           const double* __restrict left_sum, std::size_t begin,
-                                           std::size_t end, double total_weight, double total_sum,
-                                           double mean, double* __restrict scores) {
+                                           const double* __restrict left_sum,
+                                           const double* __restrict right_sum, std::size_t begin,
+                                           std::size_t end, double total_weight, double mean,
+                                           double* __restrict scores) {
   for (std::size_t i = begin; i < end; ++i) {
-    scores[i] = squared_cut_score(left_weight[i], left_sum[i], total_weight, total_sum, mean);
+    scores[i] = squared_cut_score(left_weight[i], left_sum[i], right_sum[i], total_weight, mean);
   }
   return first_largest(scores, begin, end);
 }
@@ -73,10 +74,10 @@ COMMITTEE_TWICE(Cut, best_gini_cut,
                 (left_weight, left_ones, begin, end, total_weight, total_ones, scores))
 
 COMMITTEE_TWICE(Cut, best_squared_cut,
-                (const double* left_weight, const double* left_sum, std::size_t begin,
-                 std::size_t end, double total_weight, double total_sum, double mean,
+                (const double* left_weight, const double* left_sum, const double* right_sum,
+                 std::size_t begin, std::size_t end, double total_weight, double mean,
                  double* scores),
-                (left_weight, left_sum, begin, end, total_weight, total_sum, mean, scores))
+                (left_weight, left_sum, right_sum, begin, end, total_weight, mean, scores))
 
 std::string simd_level() { return uses_avx2() ? "avx2" : "scalar"; }
 

@@ -24,9 +24,10 @@ Cut best_gini_cut(const std::int32_t* left_weight, const std::int32_t* left_ones
                   std::size_t end, double total_weight, double total_ones, double* scores);
 
 // One target, squared error: likewise (d^2 m + e^2 n) / (n m), with d and e the sums of the left
-// and the right side around `mean`.
-Cut best_squared_cut(const double* left_weight, const double* left_sum, std::size_t begin,
-                     std::size_t end, double total_weight, double total_sum, double mean,
+// and the right side around `mean`. Both sums are given, each rounded from the exact one, so that
+// the score does not change when the sides change places.
+Cut best_squared_cut(const double* left_weight, const double* left_sum, const double* right_sum,
+                     std::size_t begin, std::size_t end, double total_weight, double mean,
                      double* scores);
 
 // The same scores one at a time, for cuts that are looked at singly.
@@ -36,11 +37,11 @@ inline double gini_cut_score(double n, double a, double total_weight, double tot
   return (a * a * m + b * b * n) / (n * m);
 }
 
-inline double squared_cut_score(double n, double sum, double total_weight, double total_sum,
+inline double squared_cut_score(double n, double sum, double other_sum, double total_weight,
                                 double mean) {
   const double m = total_weight - n;
   const double d = sum - n * mean;
-  const double e = (total_sum - sum) - m * mean;
+  const double e = other_sum - m * mean;
   return (d * d * m + e * e * n) / (n * m);
 }
 

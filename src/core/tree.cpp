@@ -55,11 +55,6 @@ std::vector<std::uint32_t> Tree::depths() const {
 
 namespace {
 
-FeatureKind feature_kind(SplitKind kind) {
-  if (kind == SplitKind::kReal) return FeatureKind::kReal;
-  return kind == SplitKind::kInteger ? FeatureKind::kInteger : FeatureKind::kCategory;
-}
-
 // Looks at a tree from the outside in: nothing is read before its place is known to exist.
 class Validator {
  public:

@@ -22,6 +22,12 @@ enum class SplitKind : std::uint8_t {
   kFanOut = 3,   // one child for each level seen at the node
 };
 
+// The kind a feature must have to be split so.
+inline FeatureKind feature_kind(SplitKind kind) {
+  if (kind == SplitKind::kReal) return FeatureKind::kReal;
+  return kind == SplitKind::kInteger ? FeatureKind::kInteger : FeatureKind::kCategory;
+}
+
 // 16 bytes. A leaf has first_child == 0 (the root is nobody's child) and no split flags.
 // Missing values and unseen levels take the default child: child 0 when `missing_goes_left`.
 struct Node {

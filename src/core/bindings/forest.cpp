@@ -126,7 +126,10 @@ Forest from_trees(const std::vector<const TreeObject*>& trees, const std::string
   info.is_classification = !n_classes.empty();
   info.n_classes = n_classes;
   std::uint64_t n_values = 0;
-  for (const std::uint32_t n : n_classes) n_values += n;
+  for (const std::uint32_t n : n_classes) {
+    if (n == 0) throw nb::value_error("an output needs at least one class");
+    n_values += n;
+  }
   const bool is_class_criterion = info.criterion == Criterion::kGini ||
                                   info.criterion == Criterion::kEntropy ||
                                   info.criterion == Criterion::kError;
@@ -158,8 +161,8 @@ auto counts_of(const Forest& self, Number number) {
 auto importances(const Forest& self, std::int64_t n_threads) {
   const std::size_t threads = checked_threads(n_threads);
   auto out = empty_array<double>({self.n_trees(), self.info.n_features});
-  const WithoutGil without_gil;
-  const std::vector<double> decreases = impurity_decreases(self, threads);
+  const std::vector<double> decreases = run_monitored(
+      nb::none(), [&](Monitor& monitor) { return impurity_decreases(self, threads, monitor); });
   std::copy(decreases.begin(), decreases.end(), out.data());
   return out;
 }
@@ -192,8 +195,10 @@ auto predict_table(const Forest& self, const TableObject& table, bool hard,
   }
   auto out = stages ? empty_array<double>({n_stages, n_rows, n_values})
                     : empty_array<double>({n_rows, n_values});
-  const WithoutGil without_gil;
-  predict(self, table.view(), combination, {out.data(), n_stages * n_rows * n_values}, threads);
+  run_monitored(nb::none(), [&](Monitor& monitor) {
+    predict(self, table.view(), combination, {out.data(), n_stages * n_rows * n_values}, threads,
+            monitor);
+  });
   return out;
 }
 
@@ -201,8 +206,9 @@ auto predict_each_tree(const Forest& self, const TableObject& table, std::int64_
   const std::size_t threads = checked_threads(n_threads);
   check_table(self, table.view());
   auto out = empty_array<double>({table.view().n_rows, self.n_trees(), self.info.n_values});
-  const WithoutGil without_gil;
-  predict_each(self, table.view(), {out.data(), out.size()}, threads);
+  run_monitored(nb::none(), [&](Monitor& monitor) {
+    predict_each(self, table.view(), {out.data(), out.size()}, threads, monitor);
+  });
   return out;
 }
 
@@ -211,9 +217,10 @@ auto apply_table(const Forest& self, const TableObject& table, bool leaf_numbers
   const std::size_t threads = checked_threads(n_threads);
   check_table(self, table.view());
   auto out = empty_array<std::uint32_t>({table.view().n_rows, self.n_trees()});
-  const WithoutGil without_gil;
-  apply(self, table.view(), leaf_numbers ? Reached::kLeafNumber : Reached::kNode,
-        {out.data(), out.size()}, threads);
+  run_monitored(nb::none(), [&](Monitor& monitor) {
+    apply(self, table.view(), leaf_numbers ? Reached::kLeafNumber : Reached::kNode,
+          {out.data(), out.size()}, threads, monitor);
+  });
   return out;
 }
 

@@ -73,6 +73,7 @@ nb::dict arrays_of(const Forest& self) {
   result["weights"] = narrowed_reals(arrays.weights);
   result["n_rows"] = narrowed(arrays.n_rows);
   result["impurity"] = narrowed_reals(arrays.impurity);
+  result["inner_impurity"] = narrowed_reals(arrays.inner_impurity);
   return result;
 }
 
@@ -164,6 +165,7 @@ Forest forest_from(const nb::dict& arrays) {
   read.weights = read_reals(arrays, "weights");
   read.n_rows = read_unsigned<std::uint64_t>(arrays, "n_rows");
   read.impurity = read_reals(arrays, "impurity");
+  read.inner_impurity = read_reals(arrays, "inner_impurity");
   return from_arrays(read);
 }
 
