@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -65,7 +66,7 @@ class _Draws:
 class BaggingModel(MetaEstimator):
     """Base class of the bagging estimators."""
 
-    _stored_attributes = ("_row_sampler", "_feature_sampler", "_seed")
+    _stored_attributes = ("_row_sampler", "_feature_sampler", "_seed", "_fingerprint")
 
     estimator: Any
     n_estimators: int
@@ -90,6 +91,7 @@ class BaggingModel(MetaEstimator):
     _row_sampler: RowSampler
     _feature_sampler: RowSampler | None
     _seed: int
+    _fingerprint: int
 
     # ---- what classifiers and regressors do in their own way ----
 
@@ -136,7 +138,7 @@ class BaggingModel(MetaEstimator):
             )
             return
         if first:
-            self._check_continues(table, draws, attributes)
+            self._check_continues(table, target, draws, attributes)
         template, seeded = prepared(self._get_estimator(), attributes.get("classes_"))
         recorder = self._recorder(target)
         job = MemberJob(
@@ -165,6 +167,7 @@ class BaggingModel(MetaEstimator):
             "_row_sampler": draws.rows,
             "_feature_sampler": draws.features,
             "_seed": draws.seed,
+            "_fingerprint": _fingerprint(table, target),
         }
         if table.names is not None:
             attributes["feature_names_in_"] = np.array(table.names, dtype=object)
@@ -296,7 +299,8 @@ class BaggingModel(MetaEstimator):
             asked = "oob_score" if self.oob_score is not False else 'weighting="oob"'
             raise ValueError(
                 f"{asked} needs rows that some member has not drawn, but every sample holds all "
-                "rows; set bootstrap=True or lower max_samples"
+                "rows: there is a single row or group, or nothing is left out. Set bootstrap=True "
+                "or lower max_samples, and have several rows or groups"
             )
         n_drawn = check_max_features(self.max_features, table.n_features)
         if is_int(self.max_features) and self.max_features > table.n_features:
@@ -311,7 +315,9 @@ class BaggingModel(MetaEstimator):
             )
         return _Draws(rows, features, seed)
 
-    def _check_continues(self, table: AnyTable, draws: _Draws, attributes: dict[str, Any]) -> None:
+    def _check_continues(
+        self, table: AnyTable, target: OobTarget, draws: _Draws, attributes: dict[str, Any]
+    ) -> None:
         """Check that new members can join those of the last fit."""
         names = getattr(self, "feature_names_in_", None)
         known = None if names is None else tuple(names)
@@ -320,13 +326,14 @@ class BaggingModel(MetaEstimator):
             draws.rows.draws_like(self._row_sampler)
             and (old is new is None or (old and new and new.draws_like(old)))
             and (table.n_features, table.names) == (self.n_features_in_, known)
+            and _fingerprint(table, target) == self._fingerprint
         )
         for name in attributes.keys() & {"classes_", "n_outputs_"}:
             is_same = is_same and np.array_equal(getattr(self, name), attributes[name])
         if not is_same:
             raise ValueError(
                 "warm_start=True adds members that learn from the table of the last fit in the "
-                "same way; the rows, columns, classes, weights, groups or the parameters of the "
+                "same way; the rows, columns, target, weights, groups or the parameters of the "
                 "draws have changed. Set warm_start=False to start anew"
             )
 
@@ -450,6 +457,18 @@ class BaggingModel(MetaEstimator):
             raise ValueError("the drawn features do not fit the table")
         if len(self._weights()) != len(self.estimators_):
             raise ValueError("the weights do not fit the members")
+
+
+def _fingerprint(table: AnyTable, target: OobTarget) -> int:
+    """Return a number that tells the data of a fit from others: targets, and arrays of numbers.
+
+    Cells of other tables are not looked at, because reading them is the work of the members.
+    """
+    number = zlib.crc32(np.ascontiguousarray(target.table).data)
+    cells = table.native
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub":
+        number = zlib.crc32(np.ascontiguousarray(cells).data, number)
+    return number
 
 
 class _Progress:

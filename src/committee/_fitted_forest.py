@@ -32,6 +32,7 @@ class FittedForest(ForestAnswers, BaseEstimator):
         "_feature_sampler",
         "_seed",
         "_n_rows",
+        "_fingerprint",
         "_train",
     )
 
@@ -48,6 +49,7 @@ class FittedForest(ForestAnswers, BaseEstimator):
     _feature_sampler: RowSampler | None
     _seed: int
     _n_rows: int
+    _fingerprint: int
     _train: TrainingRecord | None
     schema_: TableSchema
     n_features_in_: int

@@ -23,6 +23,9 @@ from committee._training_table import Floats
 from committee._tree_view import TreeView
 from committee._weights import read_weights
 
+# A dense matrix of more pairs does not fit the memory of most machines.
+_MOST_CELLS = 2**31
+
 
 class ForestAnswers(ForestTheory):
     """Answers of a fitted forest, classification or regression."""
@@ -96,6 +99,12 @@ class ForestAnswers(ForestTheory):
         check_bool("out_of_bag", out_of_bag)
         top_k = check_int("top_k", top_k, 1, none=True)
         left = self.embed(X)
+        n_cells = left.shape[0] * (left.shape[0] if Y is None else len(Y))
+        if top_k is None and n_cells > _MOST_CELLS:
+            raise ValueError(
+                f"{left.shape[0]:,} rows have {n_cells:,} pairs, too many for a dense matrix; "
+                "top_k=10 keeps the ten nearest of each row"
+            )
         if not out_of_bag:
             return proximities(left, left if Y is None else self.embed(Y), top_k)
         if Y is not None:
@@ -173,6 +182,7 @@ class ForestAnswers(ForestTheory):
         table = self._read(X)
         sampler = self._training_sampler("permutation_importance", table.n_rows)
         classes, reals = self._engine_target(y, table.n_rows)
+        self._check_training("permutation_importance", table, classes, reals)
         is_class = classes is not None
         names = tuple(feature.name for feature in self.schema_.features)
         numbers, group_names = group_numbers(groups, len(names), names)
@@ -250,6 +260,7 @@ class ForestAnswers(ForestTheory):
         """
         table = self._read(X)
         sampler = self._training_sampler("debiased_importance", table.n_rows)
+        self._check_training("debiased_importance", table, *self._engine_target(y, table.n_rows))
         targets = self._values_of(y, table.n_rows)
         weights = self._row_weights(sample_weight, table.n_rows)
         labels = self._class_labels()

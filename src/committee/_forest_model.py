@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee._fitted_forest import FittedForest
-from committee._forest_growth import Floats, ForestDraws, ForestJob, Progress
+from committee._forest_growth import Floats, ForestDraws, ForestJob, Progress, fingerprint
 from committee._forest_oob import (
     ForestTally,
     grow_until_flat,
@@ -147,7 +147,7 @@ class ForestModel(FittedForest):
         job, schema = self._plan(table, schema, target, groups, is_new=n_kept == 0)
         attributes = self._target_attributes(target)
         if n_kept:
-            self._check_continues(schema, target, job.draws, attributes)
+            self._check_continues(job, schema, target, attributes)
         forest = self._grow(job, target, self._forest if n_kept else None)
         attributes |= self._look_back(job, target, forest)
         attributes |= {
@@ -156,6 +156,7 @@ class ForestModel(FittedForest):
             "_feature_sampler": job.draws.features,
             "_seed": job.draws.seed,
             "_n_rows": table.n_rows,
+            "_fingerprint": fingerprint(forest, table, target.table),
             "schema_": schema,
             "n_features_in_": schema.n_features,
         }
@@ -282,27 +283,32 @@ class ForestModel(FittedForest):
         wanted = [n for n in ("oob_score", "early_stopping") if not _is_false(getattr(self, n))]
         if wanted and (sampler is None or not sampler.leaves_rows_out):
             raise ValueError(
-                f"{wanted[0]} needs out-of-bag rows, but every tree learns from all rows; set "
-                "bootstrap=True or lower max_samples"
+                f"{wanted[0]} needs out-of-bag rows, but every tree learns from all rows: set "
+                "bootstrap=True or lower max_samples, and have several rows or groups"
             )
 
     def _check_continues(
         self,
+        job: ForestJob,
         schema: TableSchema,
         target: OobTarget,
-        draws: ForestDraws,
         attributes: dict[str, Any],
     ) -> None:
         """Check that new trees can join those of the last fit."""
         known = ForestDraws(self._seed, self._row_sampler, self._feature_sampler)
-        is_same = draws.is_like(known) and schema == self.schema_ and target.n_rows == self._n_rows
+        is_same = (
+            job.draws.is_like(known) and schema == self.schema_ and target.n_rows == self._n_rows
+        )
         for name, value in attributes.items():
             is_same = is_same and _is_equal(getattr(self, name), value)
+        if is_same:
+            found = fingerprint(self._forest, job.table, target.table)
+            is_same = found == self._fingerprint
         if not is_same:
             raise ValueError(
                 "warm_start=True adds trees that learn from the table of the last fit; the rows, "
-                "columns, classes, weights, groups or the parameters of the draws have changed. "
-                "Set warm_start=False to start anew"
+                "columns, target, classes, weights, groups or the parameters of the draws have "
+                "changed. Set warm_start=False to start anew"
             )
 
     def _grow(self, job: ForestJob, target: OobTarget, kept: _core.Forest | None) -> _core.Forest:

@@ -159,6 +159,7 @@ class ForestTheory(TrainingTable):
     def _error_decomposition(self, X: Any, y: Any, sample_weight: Any) -> VarianceDecomposition:
         table = self._read(X)
         sampler = self._training_sampler('variance_decomposition(of="errors")', table.n_rows)
+        self._check_training("variance_decomposition", table, *self._engine_target(y, table.n_rows))
         target = self._values_of(y, table.n_rows)
         weights = self._row_weights(sample_weight, table.n_rows)
         tally = ErrorTally(*target.shape)

@@ -56,11 +56,11 @@ class OobTarget:
 
     @property
     def n_rows(self) -> int:
-        return len(self._table)
+        return len(self.table)
 
     @property
     def n_outputs(self) -> int:
-        return int(self._table.shape[1])
+        return int(self.table.shape[1])
 
     @property
     def n_values(self) -> int:
@@ -68,7 +68,8 @@ class OobTarget:
         return sum(len(labels) for labels in self.classes) or self.n_outputs
 
     @property
-    def _table(self) -> NDArray[Any]:
+    def table(self) -> NDArray[Any]:
+        """Class codes or numbers, one column an output."""
         table = self.reals if self.codes is None else self.codes
         assert table is not None
         return table
@@ -77,7 +78,7 @@ class OobTarget:
     def y(self) -> NDArray[Any]:
         """The target as metrics see it: labels or numbers, one-dimensional for one output."""
         if self.codes is None:
-            return self._flat(self._table)
+            return self._flat(self.table)
         return self._labels(self.codes)
 
     @cached_property
@@ -111,7 +112,7 @@ class OobTarget:
         if len(rows) == 0:
             return float("nan")
         if self.codes is None:
-            losses = (self._table[rows] - values[rows]) ** 2
+            losses = (self.table[rows] - values[rows]) ** 2
         else:
             losses = (self.best_codes(values[rows]) != self.codes[rows]).astype(np.float64)
         return float(np.average(losses.mean(axis=1), weights=self.weights_of(rows)))
@@ -121,8 +122,8 @@ class OobTarget:
 
     def spread(self) -> float:
         """Return the variance of the target, the mean over the outputs."""
-        middle = np.average(self._table, axis=0, weights=self.weights)
-        return float(np.average((self._table - middle) ** 2, axis=0, weights=self.weights).mean())
+        middle = np.average(self.table, axis=0, weights=self.weights)
+        return float(np.average((self.table - middle) ** 2, axis=0, weights=self.weights).mean())
 
     def _labels(self, codes: NDArray[Any]) -> NDArray[Any]:
         columns = [labels[codes[:, k]] for k, labels in enumerate(self.classes)]
@@ -163,6 +164,17 @@ class OobMetric:
         """Return the score of the values of these rows."""
         if self.oob_score is True:
             return self._accuracy(values, rows) if self.target.classes else self._r2(values, rows)
+        try:
+            return self._score(values, rows)
+        except (TypeError, ValueError) as error:
+            name = self.oob_score if isinstance(self.oob_score, str) else "the metric"
+            hint = ' ("roc_auc" is for two classes, "roc_auc_ovr" for more)'
+            raise ValueError(
+                f"oob_score: {name} cannot score the out-of-bag predictions of this target: {error}"
+                + (hint if name == "roc_auc" else "")
+            ) from error
+
+    def _score(self, values: Floats, rows: Rows) -> float:
         metric = resolve_metric(self.oob_score)
         weights = self.target.weights_of(rows)
         measure = getattr(metric, "_score_func", metric)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee._forest_growth import fingerprint
 from committee._importance import one_hot
 from committee._target import check_same_length, read_classes, read_reals
 from committee._weights import read_weights
@@ -29,6 +30,7 @@ class TrainingTable:
     _forest: _core.Forest
     schema_: TableSchema
     n_outputs_: int
+    _fingerprint: int
 
     if TYPE_CHECKING:  # of ForestModel
 
@@ -52,6 +54,22 @@ class TrainingTable:
                 f"the draws of the trees; got {n_rows} rows"
             )
         return sampler
+
+    def _check_training(
+        self,
+        asker: str,
+        table: _core.Table,
+        classes: NDArray[np.int32] | None,
+        reals: Floats | None,
+    ) -> None:
+        """Raise unless the table and the target are those of `fit`, row by row."""
+        target = reals if classes is None else classes
+        assert target is not None
+        if fingerprint(self._forest, table, target) != self._fingerprint:
+            raise ValueError(
+                f"{asker} takes the training table and its target, in the order of fit, because "
+                "rows are matched with the draws of the trees; these are others"
+            )
 
     def _first_leaves(self) -> NDArray[np.int64]:
         """Return the first leaf of each tree when all leaves are numbered through."""

@@ -135,6 +135,11 @@ def plot_importances(
     """
     check_choice("by", by, ("mean", "score"))
     top = check_int("top", top, 1)
+    if not isinstance(result, Importances):
+        raise TypeError(
+            "result must be what permutation_importance or debiased_importance of a forest "
+            f"returned; got {type(result).__name__}"
+        )
     values = result.importances_mean if by == "mean" else result.score
     order = np.argsort(-values, kind="stable")[:top][::-1]
     ax = _axes(ax, "plot_importances", (6.4, 0.9 + 0.3 * len(order)))
@@ -233,7 +238,7 @@ def plot_votes(model: Any, row: Any, *, ax: Axes | None = None) -> Axes:
         A classifier: how many trees vote for each class, and the averaged probabilities. A
         regressor: a histogram of the trees' predictions with their mean.
     row : table of one row
-        With the columns of `fit`; the first row is taken.
+        With the columns of `fit`.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure when None.
 
@@ -252,12 +257,17 @@ def plot_votes(model: Any, row: Any, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'share of 100 trees'
     """
-    if not hasattr(model, "_forest") or model.n_outputs_ > 1:
+    if not hasattr(model, "_forest"):
         raise TypeError(
-            "model must be a fitted forest with one output, such as RandomForestClassifier; got "
+            "model must be a fitted forest, such as RandomForestClassifier; got "
             f"{type(model).__name__}"
         )
-    said = model._forest.predict_each(model._read(row))[0]
+    if model.n_outputs_ > 1:
+        raise ValueError(f"model must have one output to be drawn; it has {model.n_outputs_}")
+    table = model._read(row)
+    if table.n_rows != 1:
+        raise ValueError(f"row must be a table of one row; got {table.n_rows} rows")
+    said = model._forest.predict_each(table)[0]
     labels = model._class_labels()
     if labels is not None:
         drawn: Axes = _plot_class_votes(said, [str(label) for label in labels[0]], ax)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from committee._any_table import AnyTable
 from committee._params import (
@@ -164,6 +164,7 @@ def tune_max_features(
     grid: Sequence[Any] | None = None,
     *,
     sample_weight: Any = None,
+    groups: Any = None,
     loss: str = "squared",
     n_trees: int = 25,
     max_trees: int | None = None,
@@ -187,6 +188,8 @@ def tune_max_features(
         twice of it and so on, and all of them.
     sample_weight : array-like of shape (n_rows,) or None, default=None
         As for `fit`; errors are weighted too.
+    groups : array-like of shape (n_rows,) or None, default=None
+        As for `fit`: rows with the same value are out of bag together.
     loss : {"squared", "error"}, default="squared"
         "squared": the squared error, for classifiers of the probabilities (the Brier score), which
         is estimated for a forest of `n_estimators` trees. "error": the error rate of the trees
@@ -241,7 +244,7 @@ def tune_max_features(
     table = AnyTable(X)
     weights = read_weights(sample_weight, table.n_rows)
     weights = np.ones(table.n_rows) if weights is None else weights
-    data = (X, y, sample_weight)
+    data = (X, y, sample_weight, groups)
     runners = _runners(forest, grid, table.n_features)
     full = runners[0].n_estimators
     most = min(full, 100) if max_trees is None else min(max_trees, full)
@@ -296,10 +299,12 @@ class _Runner:
         self._blocks: list[ErrorTally] = []
         self._target: Floats = np.zeros((0, 0))
 
-    def grow(self, n_trees: int, data: tuple[Any, Any, Any]) -> None:
+    def grow(self, n_trees: int, data: tuple[Any, Any, Any, Any]) -> None:
         """Grow more trees, and add their errors on the rows that they have not drawn."""
-        X, y, sample_weight = data
-        self.model.set_params(n_estimators=n_trees).fit(X, y, sample_weight=sample_weight)
+        X, y, sample_weight, groups = data
+        self.model.set_params(n_estimators=n_trees).fit(
+            X, y, sample_weight=sample_weight, groups=groups
+        )
         table = self.model._read(X)
         self._target = self.model._values_of(y, table.n_rows)
         sampler = self.model._training_sampler("tune_max_features", table.n_rows)
@@ -329,9 +334,9 @@ class _Runner:
         is_wrong = said.argmax(axis=1) != self._target.argmax(axis=1)
         return np.where(np.isnan(said[:, 0]), np.nan, is_wrong)
 
-    def finish(self, data: tuple[Any, Any, Any]) -> Any:
+    def finish(self, data: tuple[Any, Any, Any, Any]) -> Any:
         """Return the forest with all trees and the settings that were asked for."""
-        X, y, sample_weight = data
+        X, y, sample_weight, groups = data
         names = ("oob_score", "early_stopping", "uncertainty")
         asked = {name: self._asked[name] for name in names}
         is_done = self.n_grown == self.n_estimators and not any(
@@ -342,7 +347,7 @@ class _Runner:
             # A fit that adds no trees would warn, so the last ones are grown again.
             is_full = self.n_grown == self.n_estimators
             self.model.set_params(warm_start=not is_full)
-            self.model.fit(X, y, sample_weight=sample_weight)
+            self.model.fit(X, y, sample_weight=sample_weight, groups=groups)
         return self.model.set_params(warm_start=self._asked["warm_start"])
 
 
@@ -361,6 +366,11 @@ def _runners(forest: Any, grid: Sequence[Any] | None, n_features: int) -> list[_
                 f"tune_max_features needs out-of-bag rows, but {type(each).__name__} learns from "
                 "all rows; set bootstrap=True"
             )
+    if len({is_classifier(each) for each in forests}) > 1:
+        raise ValueError(
+            "forest mixes classifiers and regressors, whose losses cannot be compared; give "
+            "forests of one kind"
+        )
     if len({each.n_estimators for each in forests}) > 1:
         raise ValueError("the forests must have the same n_estimators to be compared")
     numbers = default_grid(n_features)
