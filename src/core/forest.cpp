@@ -323,10 +323,11 @@ CompactTree compact(Tree tree, const ForestInfo& info, bool keep_all) {
       }
     }
     result.inner_impurity.shrink_to_fit();
-    result.tree.values = {};
-    result.tree.impurity = {};
-    result.tree.weight = {};
-    result.tree.n_rows = {};
+    // Not `= {}`, which would keep the memory.
+    result.tree.values = std::vector<double>();
+    result.tree.impurity = std::vector<double>();
+    result.tree.weight = std::vector<double>();
+    result.tree.n_rows = std::vector<std::int64_t>();
   }
   result.tree.nodes.shrink_to_fit();
   result.tree.category_data.shrink_to_fit();
