@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 import time
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -135,15 +134,6 @@ class ForestJob:
                 "warm_start=True cannot add trees of another criterion; set warm_start=False to "
                 "start anew"
             ) from error
-
-
-def fingerprint(forest: _core.Forest, table: _core.Table, target: NDArray[Any]) -> int:
-    """Return a number that tells a training table from others: its targets and its leaves.
-
-    Rows in another order, other rows or another target give another number, unless by chance.
-    """
-    leaves = forest.part(0, 1).apply(table)
-    return zlib.crc32(np.ascontiguousarray(target).data, zlib.crc32(leaves.data))
 
 
 class Progress:

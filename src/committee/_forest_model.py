@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from committee._fingerprint import fingerprint
 from committee._fitted_forest import FittedForest
-from committee._forest_growth import Floats, ForestDraws, ForestJob, Progress, fingerprint
+from committee._forest_growth import Floats, ForestDraws, ForestJob, Progress
 from committee._forest_oob import (
     ForestTally,
     grow_until_flat,

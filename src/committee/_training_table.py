@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee._forest_growth import fingerprint
+from committee._fingerprint import fingerprint
 from committee._importance import one_hot
 from committee._target import check_same_length, read_classes, read_reals
 from committee._weights import read_weights
