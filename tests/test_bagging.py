@@ -808,7 +808,6 @@ def test_models_survive_pickle(cls, iris):
         assert np.array_equal(mine, theirs)
 
 
-@pytest.mark.skipif("BaggingClassifier" not in committee.__all__, reason="not exported")
 def test_models_of_our_members_survive_files_and_others_say_why_not(iris, tmp_path):
     X, y = iris
     path = tmp_path / "bag.committee"

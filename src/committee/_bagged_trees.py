@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from committee import _core
 from committee._codec_classes import register
-from committee._forest_growth import ForestDraws, ForestJob, Progress
+from committee._forest_growth import ForestDraws, ForestJob
 from committee._members import MemberJob
 from committee._oob_target import OobTarget
 from committee._opinions import Floats
@@ -28,6 +28,7 @@ from committee._params import (
     check_real,
     is_int,
 )
+from committee._progress import Progress
 from committee._sampling import RowSampler, member_seed
 from committee._table import TableSchema, read_table
 from committee._target import ClassTarget

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import time
 import warnings
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +15,7 @@ from sklearn.utils import get_tags
 
 from committee._any_table import AnyTable
 from committee._bagged_trees import TreeMembers, grow_members, runs_in_engine
-from committee._forest_growth import Progress
+from committee._fingerprint import data_fingerprint
 from committee._members import (
     MemberJob,
     chunks,
@@ -41,6 +38,7 @@ from committee._params import (
     check_seed,
     is_int,
 )
+from committee._progress import Progress
 from committee._sampling import RowSampler, plan_features, plan_rows
 from committee._target import check_same_length
 from committee._threads import resolve_threads
@@ -167,7 +165,7 @@ class BaggingModel(MetaEstimator):
             "_row_sampler": draws.rows,
             "_feature_sampler": draws.features,
             "_seed": draws.seed,
-            "_fingerprint": _fingerprint(table, target),
+            "_fingerprint": data_fingerprint(table, target.table),
         }
         if table.names is not None:
             attributes["feature_names_in_"] = np.array(table.names, dtype=object)
@@ -187,7 +185,7 @@ class BaggingModel(MetaEstimator):
         """Return all members: those kept from the last fit, and new ones; any estimator."""
         own = is_own(job.estimator)
         n_workers = count_workers(self.n_jobs, own)
-        progress = _Progress(type(self).__name__, self.n_estimators, self.verbose)
+        progress = self._progress()
         if recorder is not None and kept:
             parts = chunks(range(len(kept)), n_workers)
             old_calls = ((job, [kept[number] for number in part], part) for part in parts)
@@ -215,7 +213,7 @@ class BaggingModel(MetaEstimator):
     ) -> TreeMembers:
         """Return all members; trees of the engine."""
         n_threads = resolve_threads(self.n_jobs)
-        progress = Progress(type(self).__name__, self.n_estimators, int(self.verbose))
+        progress = self._progress()
         members, table = grow_members(job, kept, target, self.n_estimators, progress, n_threads)
         if recorder is None:
             return members
@@ -224,6 +222,9 @@ class BaggingModel(MetaEstimator):
             values = tree.predict(table, hard=job.reading.use_votes, n_threads=n_threads)
             recorder.add(values, job.rows.counts(number))
         return members
+
+    def _progress(self) -> Progress:
+        return Progress(type(self).__name__, "members", self.n_estimators, int(self.verbose))
 
     def _recorded(self, recorder: OobRecorder) -> dict[str, Any]:
         attributes: dict[str, Any] = {}
@@ -326,7 +327,7 @@ class BaggingModel(MetaEstimator):
             draws.rows.draws_like(self._row_sampler)
             and (old is new is None or (old and new and new.draws_like(old)))
             and (table.n_features, table.names) == (self.n_features_in_, known)
-            and _fingerprint(table, target) == self._fingerprint
+            and data_fingerprint(table, target.table) == self._fingerprint
         )
         for name in attributes.keys() & {"classes_", "n_outputs_"}:
             is_same = is_same and np.array_equal(getattr(self, name), attributes[name])
@@ -457,33 +458,6 @@ class BaggingModel(MetaEstimator):
             raise ValueError("the drawn features do not fit the table")
         if len(self._weights()) != len(self.estimators_):
             raise ValueError("the weights do not fit the members")
-
-
-def _fingerprint(table: AnyTable, target: OobTarget) -> int:
-    """Return a number that tells the data of a fit from others: targets, and arrays of numbers.
-
-    Cells of other tables are not looked at, because reading them is the work of the members.
-    """
-    number = zlib.crc32(np.ascontiguousarray(target.table).data)
-    cells = table.native
-    if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub":
-        number = zlib.crc32(np.ascontiguousarray(cells).data, number)
-    return number
-
-
-class _Progress:
-    """Tells how many members are done: about ten times, or each with verbose=2."""
-
-    def __init__(self, name: str, n_members: int, verbose: int) -> None:
-        self._name, self._n_members, self._verbose = name, n_members, int(verbose)
-        self._begin = time.monotonic()
-
-    def show(self, n_done: int) -> None:
-        step = 1 if self._verbose > 1 else max(1, self._n_members // 10)
-        if self._verbose and (n_done % step == 0 or n_done == self._n_members):
-            seconds = time.monotonic() - self._begin
-            line = f"{self._name}: {n_done} of {self._n_members} members, {seconds:.1f} s"
-            sys.stderr.write(line + "\n")
 
 
 def _flat(parts: Iterator[list[Any]]) -> Iterator[Any]:

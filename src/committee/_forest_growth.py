@@ -7,8 +7,6 @@ until the out-of-bag error is flat.
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee import _core
+from committee._progress import Progress
 from committee._sampling import RowSampler, row_seed, tree_seed
 from committee._tree_settings import EngineTarget
 
@@ -122,7 +121,7 @@ class ForestJob:
         begin = 0 if kept is None else kept.n_trees
         if kept is not None and begin >= end:
             return kept
-        report = progress.from_tree(begin)
+        report = progress.counting_from(begin)
         grown = self.grow(begin, end, report)
         progress.show(end)
         if kept is None:
@@ -134,26 +133,3 @@ class ForestJob:
                 "warm_start=True cannot add trees of another criterion; set warm_start=False to "
                 "start anew"
             ) from error
-
-
-class Progress:
-    """Tells on stderr how many trees are done: about ten times, or more often with verbose=2."""
-
-    def __init__(self, name: str, n_trees: int, verbose: int) -> None:
-        self._name, self._n_trees = name, n_trees
-        self._step = 0 if verbose == 0 else 1 if verbose > 1 else max(1, n_trees // 10)
-        self._shown = 0
-        self._begin = time.monotonic()
-
-    def from_tree(self, begin: int) -> Callable[[int], object] | None:
-        """Return what the engine calls with a number of new trees; None if nothing is told."""
-        return (lambda n_done: self.show(begin + n_done)) if self._step else None
-
-    def show(self, n_done: int) -> None:
-        """Tell, if enough trees have been grown since the last time."""
-        is_last = n_done == self._n_trees and self._shown < n_done
-        if self._step == 0 or (n_done // self._step == self._shown // self._step and not is_last):
-            return
-        self._shown = n_done
-        seconds = time.monotonic() - self._begin
-        sys.stderr.write(f"{self._name}: {n_done} of {self._n_trees} trees, {seconds:.1f} s\n")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from committee._fingerprint import fingerprint
 from committee._fitted_forest import FittedForest
-from committee._forest_growth import Floats, ForestDraws, ForestJob, Progress
+from committee._forest_growth import Floats, ForestDraws, ForestJob
 from committee._forest_oob import (
     ForestTally,
     grow_until_flat,
@@ -30,6 +30,7 @@ from committee._params import (
     check_real,
     check_seed,
 )
+from committee._progress import Progress
 from committee._sampling import RowSampler, plan_features, plan_rows
 from committee._table import TableSchema, read_table
 from committee._target import check_same_length
@@ -313,7 +314,7 @@ class ForestModel(FittedForest):
             )
 
     def _grow(self, job: ForestJob, target: OobTarget, kept: _core.Forest | None) -> _core.Forest:
-        progress = Progress(type(self).__name__, self.n_estimators, int(self.verbose))
+        progress = Progress(type(self).__name__, "trees", self.n_estimators, int(self.verbose))
         if not self.early_stopping:
             return job.grow_up_to(kept, self.n_estimators, progress)
         tally = ForestTally(job, target, self._is_hard)

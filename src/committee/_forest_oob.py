@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee._codec_classes import register
-from committee._forest_growth import Floats, ForestJob, Progress
+from committee._forest_growth import Floats, ForestJob
 from committee._oob import OobEstimates, OobRecorder, curve_points
 from committee._oob_target import OobMetric, OobTarget
+from committee._progress import Progress
 from committee._sampling import row_seed
 
 if TYPE_CHECKING:

@@ -170,6 +170,9 @@ TreeObject grow(const DatasetObject& self, const std::optional<Matrix<std::int32
     if (entries.size() == 0) throw std::invalid_argument("no row has a positive weight");
     if (!use_records) return grow_tree(self.dataset, target, std::move(entries), options, monitor);
     if (!fits_records(self.dataset)) throw std::invalid_argument("codes do not fit records");
+    if (options.criterion == Criterion::kAbsoluteError) {
+      throw std::invalid_argument("absolute error is not searched in records");
+    }
     const RecordMatrix records = make_records(self.dataset, options.n_threads);
     return grow_tree(self.dataset, target, std::move(entries), options, monitor, &records);
   }));
