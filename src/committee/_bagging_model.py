@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +30,7 @@ from committee._members import (
 from committee._meta_estimator import MetaEstimator, check_estimator_kind, takes_weights
 from committee._oob import OOB_ATTRIBUTES, OobRecorder, weighted_median
 from committee._oob_target import OobTarget, resolve_metric
-from committee._opinions import Floats, Reading, each_of_block, sum_of_block
+from committee._opinions import Floats, MemberBlock, Reading
 from committee._params import (
     check_bool,
     check_choice,
@@ -93,27 +94,28 @@ class BaggingModel(MetaEstimator):
 
     # ---- what classifiers and regressors do in their own way ----
 
+    @abstractmethod
     def _read_target(self, y: Any) -> tuple[OobTarget, NDArray[Any], dict[str, Any]]:
         """Return the target, what members are fitted to, and fitted attributes."""
-        raise NotImplementedError
 
     def _strata(self, target: OobTarget) -> tuple[NDArray[np.int32] | None, bool]:
         """Return the strata to draw from, and whether they are balanced."""
         return None, False
 
+    @abstractmethod
     def _reading(self, n_values: int) -> Reading:
         """Return how the opinions of members are read."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _n_values(self) -> int:
         """Return the number of columns of an opinion, after fitting."""
-        raise NotImplementedError
 
     def _uses_median(self) -> bool:
         return False
 
+    @abstractmethod
     def _oob_attributes(self, recorder: OobRecorder) -> dict[str, Any]:
-        raise NotImplementedError
+        """Return the fitted attributes of the out-of-bag estimates."""
 
     # ---- fitting ----
 
@@ -368,7 +370,7 @@ class BaggingModel(MetaEstimator):
         return np.asarray(getattr(self, "estimator_weights_", equal))
 
     def _ask(self, work: Any, table: AnyTable, params: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield what `work` makes of each block of members; see `sum_of_block`."""
+        """Yield what `work`, a method of MemberBlock, makes of each block of members."""
         n_members, weights = len(self.estimators_), self._weights()
         reading = self._reading(self._n_values())
         own = is_own(self.estimators_[0])
@@ -379,7 +381,8 @@ class BaggingModel(MetaEstimator):
         for start in range(0, n_members, _BLOCK):
             block = slice(start, start + _BLOCK)
             columns = [self._columns(number) for number in range(n_members)[block]]
-            calls.append((self.estimators_[block], columns, weights[block], table, reading, params))
+            members = self.estimators_[block]
+            calls.append((MemberBlock(members, columns, weights[block], table, reading, params),))
         return in_order(work, calls, min(n_workers, len(calls)), use_threads=True, own=own)
 
     def _combined(self, X: Any, params: Mapping[str, Any]) -> Floats:
@@ -389,9 +392,9 @@ class BaggingModel(MetaEstimator):
             return self._combined_trees(members, X)
         table = self._open(X)
         if self._uses_median():
-            said = np.concatenate(list(self._ask(each_of_block, table, params)))
+            said = np.concatenate(list(self._ask(MemberBlock.each, table, params)))
             return weighted_median(said, np.repeat(self._weights()[:, None], table.n_rows, axis=1))
-        parts = self._ask(sum_of_block, table, params)
+        parts = self._ask(MemberBlock.sum, table, params)
         total: Floats = sum(parts, start=np.zeros((table.n_rows, self._n_values())))
         return np.asarray(total / self._weights().sum())
 

@@ -7,6 +7,7 @@ set together at the very end, so a fit that fails or is interrupted leaves the e
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from committee import _core
 
 
-class ForestModel(FittedForest):
+class ForestModel(FittedForest, ABC):
     """Base class of the estimators that are a forest of the engine."""
 
     n_estimators: int
@@ -85,9 +86,9 @@ class ForestModel(FittedForest):
 
     # ---- what classifiers and regressors do in their own way ----
 
+    @abstractmethod
     def _read_target(self, y: Any, weights: Floats | None) -> OobTarget:
         """Read the target."""
-        raise NotImplementedError
 
     def _check_target(self, target: OobTarget) -> None:
         """Raise unless the criterion can be computed for this target."""
@@ -104,9 +105,9 @@ class ForestModel(FittedForest):
         """Return the fitted attributes that tell of the target."""
         return {"n_outputs_": target.n_outputs}
 
+    @abstractmethod
     def _oob_attributes(self, estimates: OobEstimates, target: OobTarget) -> dict[str, Any]:
         """Return the fitted attributes of the out-of-bag estimates."""
-        raise NotImplementedError
 
     # ---- fitting ----
 

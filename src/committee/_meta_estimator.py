@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,12 +18,12 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import has_fit_parameter
 
 
-class MetaEstimator(BaseEstimator):
+class MetaEstimator(BaseEstimator, ABC):
     """Base class of estimators whose members are copies of one template."""
 
+    @abstractmethod
     def _get_estimator(self) -> Any:
         """Return the template that the user gave, or the default."""
-        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

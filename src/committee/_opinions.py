@@ -7,7 +7,7 @@ classifier know classes as codes 0, 1, ..., and may have seen fewer classes than
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,59 +91,64 @@ class Reading:
         return np.where(np.isneginf(aligned), scores.min(axis=1, keepdims=True), aligned)
 
 
-def sum_of_block(
-    members: Sequence[Any],
-    columns: Columns,
-    weights: Floats,
-    table: AnyTable,
-    reading: Reading,
-    params: Mapping[str, Any],
-) -> Floats:
-    """Add up the weighted opinions of some members, in their order."""
-    total = np.zeros((table.n_rows, reading.n_values))
-    for member, chosen, weight in zip(members, columns, weights, strict=True):
-        total += weight * reading.values(member, table.take(None, chosen), params)
-    return total
+@dataclass(frozen=True, eq=False)
+class MemberBlock:
+    """Some members and a table that they are asked about, so that another thread can ask them.
 
+    Parameters
+    ----------
+    members : sequence of estimators
+        In the order of the ensemble.
+    columns : sequence of ndarray or None
+        The columns of each; None for all.
+    weights : ndarray of float64
+        The weight of each.
+    table : AnyTable
+        The rows.
+    reading : Reading
+        How opinions are read.
+    params : dict
+        More arguments of the method that is asked.
+    """
 
-def each_of_block(
-    members: Sequence[Any],
-    columns: Columns,
-    weights: Floats,
-    table: AnyTable,
-    reading: Reading,
-    params: Mapping[str, Any],
-) -> Floats:
-    """Return the opinions of some members, one after the other."""
-    pairs = zip(members, columns, strict=True)
-    return np.stack([reading.values(m, table.take(None, chosen), params) for m, chosen in pairs])
+    members: Sequence[Any]
+    columns: Columns
+    weights: Floats
+    table: AnyTable
+    reading: Reading
+    params: Mapping[str, Any]
 
+    def _each(self) -> Iterator[tuple[Any, Any, float]]:
+        """Yield members, their tables and their weights."""
+        for member, chosen, weight in zip(self.members, self.columns, self.weights, strict=True):
+            yield member, self.table.take(None, chosen), weight
 
-def log_sum_of_block(
-    members: Sequence[Any],
-    columns: Columns,
-    weights: Floats,
-    table: AnyTable,
-    reading: Reading,
-    params: Mapping[str, Any],
-) -> Floats:
-    """Return the logarithm of the weighted sum of probabilities that may be too small for one."""
-    total = np.full((table.n_rows, reading.n_values), -np.inf)
-    for member, chosen, weight in zip(members, columns, weights, strict=True):
-        logs = np.asarray(member.predict_log_proba(table.take(None, chosen), **params), np.float64)
-        total = np.logaddexp(total, np.log(weight) + reading.aligned(member, logs, -np.inf))
-    return total
+    def sum(self) -> Floats:
+        """Add up the weighted opinions, in the order of the members."""
+        total = np.zeros((self.table.n_rows, self.reading.n_values))
+        for member, table, weight in self._each():
+            total += weight * self.reading.values(member, table, self.params)
+        return total
 
+    def each(self) -> Floats:
+        """Return the opinions, one after the other."""
+        said = [self.reading.values(member, X, self.params) for member, X, _ in self._each()]
+        return np.stack(said)
 
-def decision_of_block(
-    members: Sequence[Any],
-    columns: Columns,
-    weights: Floats,
-    table: AnyTable,
-    reading: Reading,
-    params: Mapping[str, Any],
-) -> Floats:
-    """Add up the weighted decision functions of some members."""
-    triples = zip(members, columns, weights, strict=True)
-    parts = [w * reading.decision(m, table.take(None, chosen), params) for m, chosen, w in triples]
-    return np.asarray(sum(parts[1:], start=parts[0]))
+    def log_sum(self) -> Floats:
+        """Return the logarithm of the weighted sum of probabilities that may be tiny."""
+        total = np.full((self.table.n_rows, self.reading.n_values), -np.inf)
+        for member, table, weight in self._each():
+            logs = np.asarray(member.predict_log_proba(table, **self.params), np.float64)
+            total = np.logaddexp(
+                total, np.log(weight) + self.reading.aligned(member, logs, -np.inf)
+            )
+        return total
+
+    def decision(self) -> Floats:
+        """Add up the weighted decision functions."""
+        parts = [
+            weight * self.reading.decision(member, table, self.params)
+            for member, table, weight in self._each()
+        ]
+        return np.asarray(sum(parts[1:], start=parts[0]))

@@ -16,7 +16,7 @@ from committee._bagged_trees import TreeMembers
 from committee._bagging_model import BaggingModel
 from committee._oob import OobRecorder
 from committee._oob_target import OobTarget
-from committee._opinions import Floats, Reading, decision_of_block, log_sum_of_block
+from committee._opinions import Floats, MemberBlock, Reading
 from committee._params import check_choice
 from committee._target import read_classes, read_reals
 from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
@@ -251,7 +251,7 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
                 return np.asarray(np.log(self._combined(X, routed)))
             table = self._open(X)
             total = np.full((table.n_rows, self.n_classes_), -np.inf)
-            for part in self._ask(log_sum_of_block, table, routed):
+            for part in self._ask(MemberBlock.log_sum, table, routed):
                 total = np.logaddexp(total, part)
             return np.asarray(total - np.log(self._weights().sum()))
 
@@ -272,7 +272,7 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
             As the members have it: one score for two classes, else one for each.
         """
         routed = self._routed("decision_function", params)
-        parts = list(self._ask(decision_of_block, self._open(X), routed))
+        parts = list(self._ask(MemberBlock.decision, self._open(X), routed))
         return np.asarray(sum(parts[1:], start=parts[0]) / self._weights().sum())
 
     # ---- for the base class ----
