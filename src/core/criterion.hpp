@@ -66,8 +66,7 @@ class BinaryScore {
   static constexpr bool has_kernel() { return kCriterion == Criterion::kGini; }
   double total_weight() const { return total_; }
   double total_ones() const { return ones_; }
-  // With a of n and b of m: sum of squares over weights = n + m - 2 (a + b) + 2 (a^2/n + b^2/m).
-  double from_kernel(double value) const { return (total_ - 2 * ones_) + 2 * value; }
+  double from_kernel(double value) const { return gini_score(value, total_, ones_); }
 
   double pair(const Cell* left, const Cell* right) const {
     if constexpr (has_kernel()) {

@@ -14,35 +14,16 @@
 
 #include "block.hpp"
 #include "node_statistics.hpp"
+#include "piece.hpp"
 #include "random.hpp"
+#include "record_kernels.hpp"
 #include "rows.hpp"
 #include "splitter.hpp"
+#include "subtree.hpp"
 #include "thread_pool.hpp"
 
 namespace committee {
 namespace {
-
-constexpr std::uint32_t kNone = 0xFFFFFFFFU;
-
-// A node as it is grown; numbers are positions in its piece. There is one for every few rows of
-// the table, so it is kept small.
-struct GrownNode {
-  Node node;  // its threshold is an offset into the piece's category data for category splits
-  std::uint32_t begin = 0;  // its entries are order[begin] ... order[end - 1]
-  std::uint32_t end = 0;
-  std::uint32_t n_children = 0;
-  std::uint32_t first_child = kNone;
-  std::uint32_t piece = kNone;  // the piece that continues here
-};
-
-// A part of the tree that is grown by one thread.
-struct Piece {
-  std::vector<GrownNode> nodes;
-  std::vector<std::uint32_t> category_data;
-  std::vector<Bounds> bounds;  // one a node for monotone trees, else empty
-
-  Bounds bounds_of(std::size_t node) const { return bounds.empty() ? Bounds{} : bounds[node]; }
-};
 
 // A node whose fate is not decided: its rows are block->rows[begin] ... [end - 1].
 struct OpenNode {
@@ -59,18 +40,6 @@ struct OpenNode {
     return std::span(block->rows).subspan(begin, end - begin);
   }
 };
-
-Value middle(FeatureKind kind, Value low, Value high) {
-  if (kind == FeatureKind::kInteger) {
-    const std::uint64_t gap =
-        static_cast<std::uint64_t>(high.integer) - static_cast<std::uint64_t>(low.integer);
-    return {.integer =
-                static_cast<std::int64_t>(static_cast<std::uint64_t>(low.integer) + gap / 2)};
-  }
-  const double threshold = std::midpoint(low.real, high.real);
-  // Neighbouring doubles and infinities have no middle of their own.
-  return {.real = low.real <= threshold && threshold < high.real ? threshold : low.real};
-}
 
 class TreeGrower {
  public:
@@ -140,12 +109,19 @@ class TreeGrower {
 
   struct Worker {  // what one thread needs to split nodes
     std::unique_ptr<Splitter> splitter;
+    std::unique_ptr<SubtreeGrower> subtrees;  // null: none
     std::size_t n_threads = 1;
     PartitionScratch scratch;
     std::vector<OpenNode> children;  // of the node divided last
+    std::vector<CoarseNode> coarse;
   };
   Worker make_worker(std::size_t n_threads) const {
-    return {make_splitter(data_, options_), n_threads, {}, {}};
+    return {make_splitter(data_, options_),
+            make_subtree_grower(data_, options_),
+            n_threads,
+            {},
+            {},
+            {}};
   }
 
   Piece start_piece(GrownNode root, Bounds bounds) const {
@@ -168,6 +144,7 @@ class TreeGrower {
       // Looking at the clock takes longer than splitting a tiny node.
       if (node.n_rows() >= 512 || ++n_visited % 64 == 0) monitor_.check();
       if (defer && defer(node)) continue;
+      if (grow_subtree(node, piece, worker, stack)) continue;
       const Split split = find_split(node, piece, worker);
       if (!split.exists()) {
         finish_leaf(node, piece);
@@ -176,6 +153,24 @@ class TreeGrower {
       divide(node, split, piece, worker);
       std::move(worker.children.rbegin(), worker.children.rend(), std::back_inserter(stack));
     }
+  }
+
+  // Grows the whole subtree of a node of few rows, if it can be done without the general search.
+  // Nodes that ask for a finer grid join the stack.
+  bool grow_subtree(const OpenNode& node, Piece& piece, Worker& worker,
+                    std::vector<OpenNode>& stack) {
+    if (!worker.subtrees || node.n_rows() > kSmallNodeRows) return false;
+    const SubtreeRoot root{node.block.get(), node.begin, node.end,
+                           node.index,       node.depth, node.key};
+    worker.coarse.clear();
+    if (!worker.subtrees->grow(root, piece, order_, worker.coarse)) return false;
+    monitor_.advance(node.n_rows());
+    for (const CoarseNode& coarse : worker.coarse) {
+      auto block = make_block(data_, *node.block, coarse.rows, worker.n_threads);
+      stack.push_back({std::move(block), 0, coarse.rows.size(), coarse.index, coarse.depth,
+                       coarse.key, node.constants});
+    }
+    return true;
   }
 
   // Small enough nodes wait until there are a few for each thread, then their subtrees are grown

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 namespace committee {
@@ -34,6 +35,8 @@ struct GiniNode {
   double total_ones = 0.0;
   double min_weight = 1.0;
   bool sums_squares = false;
+  // A cut is looked for that is better than this, a sum of squares over weights (gini_score).
+  double best_score = -std::numeric_limits<double>::infinity();
 };
 
 // Weights of the rows of a small node, each spread over 32 bytes.
@@ -90,6 +93,40 @@ void add_class_records(const std::uint8_t* records, std::size_t stride, std::siz
 // The best cut of a table of `n_codes` cells, which is cleared; its score is the sum of squares
 // over weights of both sides.
 ByteCut best_table_class_cut(ClassCell* table, std::size_t n_codes, const ClassNode& node);
+
+// The same for few rows in the order of their codes: sums of squares change by a little from one
+// row to the next. Row i weighs weights[i] and is of the class of lane lanes[i].
+template <typename Weight>
+ByteCut best_sorted_class_cut(std::span<const std::uint8_t> order, const std::uint8_t* codes,
+                              const std::uint8_t* lanes, const Weight* weights,
+                              const ClassNode& node) {
+  ByteCut best;
+  std::array<std::int64_t, kClassLanes> left{};
+  std::int64_t left_weight = 0;
+  std::int64_t left_squares = 0;
+  std::int64_t right_squares = 0;
+  for (const std::int64_t total : node.totals) right_squares += total * total;
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    const std::size_t row = order[i];
+    const std::int64_t weight = weights[row];
+    const std::size_t lane = lanes[row];
+    const std::int64_t right = node.totals[lane] - left[lane];
+    left_squares += weight * (2 * left[lane] + weight);
+    right_squares -= weight * (2 * right - weight);
+    left[lane] += weight;
+    left_weight += weight;
+    const std::uint8_t next = codes[order[i + 1]];
+    if (next == codes[row]) continue;
+    const auto n = static_cast<double>(left_weight);
+    const double m = node.total_weight - n;
+    if (n < node.min_weight || m < node.min_weight) continue;
+    const double score =
+        static_cast<double>(left_squares) / n + static_cast<double>(right_squares) / m;
+    if (best.exists && !(score > best.score)) continue;
+    best = {score, codes[row], next, n, true};
+  }
+  return best;
+}
 
 // One target: the same for cells of a weight and a sum, of which row i adds sums[i].
 using SumCell = std::array<std::int64_t, 2>;

@@ -306,7 +306,7 @@ class RecordSearch : public HistogramSearch<Score> {
     }
     if (n_rows <= kSmallNodeRows) {
       for_each_threshold(features, scratch, records, best, [&](std::uint32_t feature) {
-        keep_byte_cut(feature, best_sorted_class_cut(node, records), best);
+        keep_byte_cut(feature, best_small_class_cut(node, records), best);
       });
       return true;
     }
@@ -333,41 +333,13 @@ class RecordSearch : public HistogramSearch<Score> {
     return true;
   }
 
-  // Few rows: sums of squares change by a little from one row to the next.
-  ByteCut best_sorted_class_cut(const ClassNode& node, const RecordScratch& records) const {
-    ByteCut best;
-    if constexpr (kIsClasses) {
-      const std::size_t n_rows = node_.rows.size();
-      const std::uint8_t* codes = records.codes.data();
-      alignas(32) std::array<std::uint8_t, kSmallNodeRows> order;
-      sort_codes(codes, n_rows, order.data());
-      const std::int64_t* weights = statistics_.weights.data() + first_row_;
-      std::array<std::int64_t, kClassLanes> left{};
-      std::int64_t left_weight = 0;
-      std::int64_t left_squares = 0;
-      std::int64_t right_squares = 0;
-      for (const std::int64_t total : node.totals) right_squares += total * total;
-      for (std::size_t i = 0; i + 1 < n_rows; ++i) {
-        const std::size_t row = order[i];
-        const std::int64_t weight = weights[row];
-        const std::size_t lane = records.lanes[row];
-        const std::int64_t right = node.totals[lane] - left[lane];
-        left_squares += weight * (2 * left[lane] + weight);
-        right_squares -= weight * (2 * right - weight);
-        left[lane] += weight;
-        left_weight += weight;
-        const std::uint8_t next = codes[order[i + 1]];
-        if (next == codes[row]) continue;
-        const auto n = static_cast<double>(left_weight);
-        const double m = node.total_weight - n;
-        if (n < min_weight_ || m < min_weight_) continue;
-        const double score =
-            static_cast<double>(left_squares) / n + static_cast<double>(right_squares) / m;
-        if (best.exists && !(score > best.score)) continue;
-        best = {score, codes[row], next, n, true};
-      }
-    }
-    return best;
+  // Few rows.
+  ByteCut best_small_class_cut(const ClassNode& node, const RecordScratch& records) const {
+    alignas(32) std::array<std::uint8_t, kSmallNodeRows> order;
+    sort_codes(records.codes.data(), node_.rows.size(), order.data());
+    return best_sorted_class_cut(std::span<const std::uint8_t>(order).first(node_.rows.size()),
+                                 records.codes.data(), records.lanes.data(),
+                                 statistics_.weights.data() + first_row_, node);
   }
 
   // The codes of a feature side by side, as a column of the rows of this node.
@@ -444,7 +416,9 @@ class RecordSearch : public HistogramSearch<Score> {
     if (is_small) {
       fill_small_node(records.small, packed);
       for_each_threshold(features, scratch, records, best, [&](std::uint32_t feature) {
-        ByteCut cut = best_small_gini_cut(records.small, records.codes.data(), limits);
+        GiniNode beyond = limits;
+        beyond.best_score = best.score;
+        ByteCut cut = best_small_gini_cut(records.small, records.codes.data(), beyond);
         cut.first_right = kUnknownCode;
         keep_byte_cut(feature, cut, best);
       });

@@ -37,6 +37,12 @@ inline double gini_cut_score(double n, double a, double total_weight, double tot
   return (a * a * m + b * b * n) / (n * m);
 }
 
+// What such a value means, with a of n and b of m: the sum of squares over weights of both classes
+// and sides, n + m - 2 (a + b) + 2 (a^2/n + b^2/m).
+inline double gini_score(double value, double total_weight, double total_ones) {
+  return (total_weight - 2 * total_ones) + 2 * value;
+}
+
 inline double squared_cut_score(double n, double sum, double other_sum, double total_weight,
                                 double mean) {
   const double m = total_weight - n;

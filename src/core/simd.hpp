@@ -12,13 +12,13 @@ bool uses_avx2();
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define COMMITTEE_HAS_AVX2 1
+#define COMMITTEE_AVX2 __attribute__((target("avx2")))
 #define COMMITTEE_INLINE inline __attribute__((always_inline))
-#define COMMITTEE_TWICE(result, name, parameters, arguments)             \
-  __attribute__((target("avx2"))) static result name##_avx2 parameters { \
-    return name##_code arguments;                                        \
-  }                                                                      \
+#define COMMITTEE_TWICE(result, name, parameters, arguments)                            \
+  COMMITTEE_AVX2 static result name##_avx2 parameters { return name##_code arguments; } \
   result name parameters { return uses_avx2() ? name##_avx2 arguments : name##_code arguments; }
 #else
+#define COMMITTEE_AVX2
 #define COMMITTEE_INLINE inline
 #define COMMITTEE_TWICE(result, name, parameters, arguments) \
   result name parameters { return name##_code arguments; }

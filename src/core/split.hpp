@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "binned_dataset.hpp"
@@ -21,6 +22,19 @@ struct Bounds {
   double clip(double value) const { return value < low ? low : (value > high ? high : value); }
   bool contains(double value) const { return low <= value && value <= high; }
 };
+
+// A threshold t with low <= t < high: the middle, where there is one.
+inline Value middle(FeatureKind kind, Value low, Value high) {
+  if (kind == FeatureKind::kInteger) {
+    const std::uint64_t gap =
+        static_cast<std::uint64_t>(high.integer) - static_cast<std::uint64_t>(low.integer);
+    return {.integer =
+                static_cast<std::int64_t>(static_cast<std::uint64_t>(low.integer) + gap / 2)};
+  }
+  const double threshold = std::midpoint(low.real, high.real);
+  // Neighbouring doubles and infinities have no middle of their own.
+  return {.real = low.real <= threshold && threshold < high.real ? threshold : low.real};
+}
 
 struct Split {
   double score = -std::numeric_limits<double>::infinity();  // of the children, less the penalty

@@ -99,11 +99,11 @@ bool varies(const NodeView& node, std::uint32_t feature) {
 
 }  // namespace
 
-void FeatureDraw::start(const Block& block, const GrowOptions& options) {
+void FeatureDraw::start(std::size_t n_features, const GrowOptions& options) {
   if (!features_.empty()) return;
   features_ = options.allowed;
   if (features_.empty()) {
-    features_.resize(block.columns.size());
+    features_.resize(n_features);
     std::iota(features_.begin(), features_.end(), 0U);
   }
 }
@@ -111,38 +111,15 @@ void FeatureDraw::start(const Block& block, const GrowOptions& options) {
 Split FeatureDraw::search(const NodeView& node, const GrowOptions& options,
                           const TryBatch& try_batch) {
   const Block& block = *node.block;
-  start(block, options);
-  const auto n_features = static_cast<std::uint32_t>(features_.size());
-  if (options.max_features >= n_features) {
-    if (options.allowed.empty()) return try_batch(block.varying);
-    batch_.clear();
-    for (const std::uint32_t feature : features_) {
-      if (block.columns[feature].n_codes() >= 2) batch_.push_back(feature);
-    }
-    return try_batch(batch_);
-  }
-  Random random(node.key);
   Split found;
-  batch_.clear();
-  swapped_.clear();
-  std::uint32_t n_counted = 0;
-  for (std::uint32_t i = 0; i < n_features && !found.exists(); ++i) {
-    const std::uint32_t other = i + random.below(n_features - i);
-    std::swap(features_[i], features_[other]);
-    swapped_.push_back(other);
-    const bool is_useful = options.count_constant ? block.columns[features_[i]].n_codes() >= 2
-                                                  : varies(node, features_[i]);
-    if (is_useful) batch_.push_back(features_[i]);
-    n_counted += is_useful || options.count_constant ? 1 : 0;
-    if ((n_counted >= options.max_features || i + 1 == n_features) && !batch_.empty()) {
-      found = try_batch(batch_);
-      batch_.clear();
-    }
-  }
-  while (!swapped_.empty()) {  // back in order, so that a draw depends on the key alone
-    std::swap(features_[swapped_.size() - 1], features_[swapped_.back()]);
-    swapped_.pop_back();
-  }
+  draw(
+      node.key, block.columns.size(), options,
+      [&](std::uint32_t feature) { return block.columns[feature].n_codes() >= 2; },
+      [&](std::uint32_t feature) { return varies(node, feature); },
+      [&](std::span<const std::uint32_t> features) {
+        found = try_batch(features);
+        return found.exists();
+      });
   return found;
 }
 

@@ -12,11 +12,14 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "block.hpp"
 #include "grow_options.hpp"
 #include "monitor.hpp"
+#include "random.hpp"
+#include "simd.hpp"
 #include "split.hpp"
 
 namespace committee {
@@ -73,8 +76,47 @@ class FeatureDraw {
   using TryBatch = std::function<Split(std::span<const std::uint32_t>)>;
   Split search(const NodeView& node, const GrowOptions& options, const TryBatch& try_batch);
 
+  // The same for any caller: try_batch(features) returns whether it found a split. `key` is that
+  // of the node, varies(feature) tells whether its rows differ in it, has_codes(feature) whether
+  // any rows do. Inline, so that kernels inside are compiled for the caller's processor.
+  template <typename HasCodes, typename Varies, typename Try>
+  COMMITTEE_INLINE void draw(std::uint64_t key, std::size_t n_features, const GrowOptions& options,
+                             HasCodes&& has_codes, Varies&& varies, Try&& try_batch) {
+    start(n_features, options);
+    const auto n_all = static_cast<std::uint32_t>(features_.size());
+    batch_.clear();
+    if (options.max_features >= n_all) {
+      for (const std::uint32_t feature : features_) {
+        if (has_codes(feature)) batch_.push_back(feature);
+      }
+      try_batch(std::span<const std::uint32_t>(batch_));
+      return;
+    }
+    Random random(key);
+    swapped_.clear();
+    std::uint32_t n_counted = 0;
+    bool is_found = false;
+    for (std::uint32_t i = 0; i < n_all && !is_found; ++i) {
+      const std::uint32_t other = i + random.below(n_all - i);
+      std::swap(features_[i], features_[other]);
+      swapped_.push_back(other);
+      const bool is_useful =
+          options.count_constant ? has_codes(features_[i]) : varies(features_[i]);
+      if (is_useful) batch_.push_back(features_[i]);
+      n_counted += is_useful || options.count_constant ? 1 : 0;
+      if ((n_counted >= options.max_features || i + 1 == n_all) && !batch_.empty()) {
+        is_found = try_batch(std::span<const std::uint32_t>(batch_));
+        batch_.clear();
+      }
+    }
+    while (!swapped_.empty()) {  // back in order, so that a draw depends on the key alone
+      std::swap(features_[swapped_.size() - 1], features_[swapped_.back()]);
+      swapped_.pop_back();
+    }
+  }
+
  private:
-  void start(const Block& block, const GrowOptions& options);
+  void start(std::size_t n_features, const GrowOptions& options);
 
   std::vector<std::uint32_t> features_;  // all to draw from, in order between two searches
   std::vector<std::uint32_t> swapped_;

@@ -141,11 +141,11 @@ RowStatistics make_statistics(const Target& target, const Entries& entries,
 }
 
 bool is_too_coarse(const RowStatistics& rows, std::span<const std::uint32_t> which) {
-  constexpr double kBlur = 1.0 / 1024;  // ten of the forty or more bits may be lost
+  constexpr double kLight = 1.0 / 1024;
   if (!rows.row_weights.empty()) {
     double weight = 0.0;
     for (const std::uint32_t row : which) weight += rows.row_weights[row];
-    if (weight < kBlur * rows.total_weight) return true;
+    if (weight < kLight * rows.total_weight) return true;
   }
   for (std::size_t output = 0; output < rows.reaches.size(); ++output) {
     double low = rows.targets[which[0] * rows.n_outputs + output];
@@ -155,8 +155,7 @@ bool is_too_coarse(const RowStatistics& rows, std::span<const std::uint32_t> whi
       low = std::min(low, value);
       high = std::max(high, value);
     }
-    const double reach = high / 2 - low / 2;
-    if (reach > 0.0 && reach < kBlur * rows.reaches[output]) return true;
+    if (is_blurred(low, high, rows.reaches[output])) return true;
   }
   return false;
 }

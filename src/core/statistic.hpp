@@ -61,6 +61,14 @@ RowStatistics make_statistics(const Target& target, const Entries& entries,
                               std::span<const std::uint32_t> which,
                               const StatisticOptions& options);
 
+// Whether the targets of a node, from low to high, are blurred by a grid made for targets that
+// reach so far from their centre.
+inline bool is_blurred(double low, double high, double reach) {
+  constexpr double kBlur = 1.0 / 1024;  // ten of the forty or more bits may be lost
+  const double own_reach = high / 2 - low / 2;
+  return own_reach > 0.0 && own_reach < kBlur * reach;
+}
+
 // Whether the rows of a node have so much smaller targets or weights than the block's that its
 // grid would blur them (a giant was split off, say).
 bool is_too_coarse(const RowStatistics& rows, std::span<const std::uint32_t> which);

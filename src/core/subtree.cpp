@@ -1,0 +1,744 @@
+#include "subtree.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "criterion.hpp"
+#include "random.hpp"
+#include "record_kernels.hpp"
+#include "simd.hpp"
+#include "small_cuts.hpp"
+#include "splitter.hpp"
+
+namespace committee {
+namespace {
+
+constexpr std::size_t kRows = kSmallNodeRows;
+using Lanes = std::array<std::uint8_t, kRows>;  // one byte a row
+
+// ---- the codes of the subtree's rows ----
+
+constexpr std::size_t kTile = 16;
+using TileRow = std::uint8_t __attribute__((vector_size(kTile)));
+
+// Turns 16 rows of 16 bytes into 16 columns: each round interleaves rows that are eight apart, and
+// four rounds move every bit of the row number past every bit of the column number.
+COMMITTEE_INLINE void transpose(std::array<TileRow, kTile>& tile) {
+  const TileRow low{0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
+  const TileRow high{8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+  for (int round = 0; round < 4; ++round) {
+    std::array<TileRow, kTile> next;
+    for (std::size_t i = 0; i < kTile / 2; ++i) {
+      next[2 * i] = __builtin_shuffle(tile[i], tile[i + kTile / 2], low);
+      next[2 * i + 1] = __builtin_shuffle(tile[i], tile[i + kTile / 2], high);
+    }
+    tile = next;
+  }
+}
+
+// The records of `n_rows` rows, feature by feature; columns are kRows bytes long.
+COMMITTEE_INLINE void transpose_records(const std::uint8_t* records, std::size_t stride,
+                                        std::size_t n_rows, std::uint8_t* columns) {
+  std::array<TileRow, kTile> tile;
+  for (std::size_t row = 0; row < n_rows; row += kTile) {
+    for (std::size_t feature = 0; feature < stride; feature += kTile) {
+      for (std::size_t i = 0; i < kTile; ++i) {
+        const std::size_t source = row + i < n_rows ? row + i : n_rows - 1;
+        load(records + source * stride + feature, tile[i]);
+      }
+      transpose(tile);
+      for (std::size_t i = 0; i < kTile; ++i) {
+        std::memcpy(columns + (feature + i) * kRows + row, &tile[i], kTile);
+      }
+    }
+  }
+}
+
+// out[i] = column[lanes[i]]
+COMMITTEE_INLINE void take(const std::uint8_t* column, const Lanes& lanes, std::size_t n_rows,
+                           std::uint8_t* out) {
+  Bytes low;
+  Bytes high;
+  load(column, low);
+  load(column + SmallNode::kLanes, high);
+  for (std::size_t first = 0; first < n_rows; first += SmallNode::kLanes) {
+    Bytes which;
+    load(lanes.data() + first, which);
+    const Bytes taken = __builtin_shuffle(low, high, which);
+    std::memcpy(out + first, &taken, sizeof(taken));
+  }
+}
+
+// The rows order[0] ... order[n_rows - 1]; lanes beyond them repeat the first. `order` has room for
+// kRows rows from there on.
+COMMITTEE_INLINE void take_lanes(const std::uint8_t* order, std::size_t n_rows, Lanes& lanes) {
+  Bytes position;
+  for (std::size_t i = 0; i < SmallNode::kLanes; ++i) position[i] = static_cast<std::uint8_t>(i);
+  const Bytes first_row = Bytes{} + order[0];
+  for (std::size_t first = 0; first < kRows; first += SmallNode::kLanes) {
+    Bytes own;
+    load(order + first, own);
+    const auto n_left = static_cast<std::uint8_t>(n_rows > first ? n_rows - first : 0);
+    own = position < n_left ? own : first_row;
+    std::memcpy(lanes.data() + first, &own, sizeof(own));
+  }
+}
+
+COMMITTEE_INLINE bool differ(const std::uint8_t* codes, std::size_t n_rows) {
+  const Bytes first_code = Bytes{} + codes[0];
+  for (std::size_t first = 0; first < n_rows; first += SmallNode::kLanes) {
+    Bytes own;
+    load(codes + first, own);
+    if (has_any(reinterpret_cast<Ints>(own != first_code))) return true;
+  }
+  return false;
+}
+
+// The smallest and the largest of the codes; lanes beyond the rows repeat one of them.
+COMMITTEE_INLINE CodeRange range_of_lanes(const std::uint8_t* codes, std::size_t n_rows) {
+  Bytes smallest;
+  load(codes, smallest);
+  Bytes largest = smallest;
+  for (std::size_t first = SmallNode::kLanes; first < n_rows; first += SmallNode::kLanes) {
+    Bytes own;
+    load(codes + first, own);
+    smallest = own < smallest ? own : smallest;
+    largest = own > largest ? own : largest;
+  }
+  CodeRange range{codes[0], codes[0]};
+  for (std::size_t i = 0; i < std::min(n_rows, SmallNode::kLanes); ++i) {
+    range.smallest = std::min<std::uint8_t>(range.smallest, smallest[i]);
+    range.largest = std::max<std::uint8_t>(range.largest, largest[i]);
+  }
+  return range;
+}
+
+// ---- what is known of the rows ----
+//
+// Each kind of rows knows how to cut a node of them: best_cut looks at all cuts of a feature (it
+// may say nothing where none is better than best_score), cut_at at one. Their scores are those of
+// the Score classes (criterion.hpp), bit for bit.
+
+// Two classes.
+template <Criterion kCriterion>
+class BinaryRows {
+  using Score = BinaryScore<kCriterion>;
+
+ public:
+  static bool serves(const FitData& data, const GrowOptions& options) {
+    return data.statistics.layout == StatisticLayout::kBinaryCounts &&
+           options.criterion == kCriterion;
+  }
+
+  COMMITTEE_INLINE bool prepare(const RowStatistics& rows, std::size_t begin, std::size_t n_rows) {
+    rows_ = rows.packed.data() + begin;
+    std::uint64_t total = 0;
+    for (std::size_t i = 0; i < n_rows; ++i) total += rows_[i];
+    return static_cast<std::int64_t>(total & 0xFFFFFFFFULL) <= kSmallNodeWeight;
+  }
+
+  COMMITTEE_INLINE void start(const Lanes& lanes, std::size_t n_rows) {
+    total_ = 0;
+    for (std::size_t i = 0; i < n_rows; ++i) {
+      own_[i] = rows_[lanes[i]];
+      total_ += own_[i];
+    }
+    n_rows_ = n_rows;
+  }
+  COMMITTEE_INLINE std::int64_t weight() const {
+    return static_cast<std::int64_t>(total_ & 0xFFFFFFFFULL);
+  }
+  COMMITTEE_INLINE bool is_pure() const {
+    return total_ >> 32 == 0 || total_ >> 32 == (total_ & 0xFFFFFFFFULL);
+  }
+  COMMITTEE_INLINE static bool is_too_coarse() { return false; }
+  // A node that will be split.
+  COMMITTEE_INLINE void start_search() {
+    if constexpr (Score::has_kernel()) {
+      fill_small_node_code(node_, std::span<const std::uint64_t>(own_).first(n_rows_));
+    }
+  }
+
+  COMMITTEE_INLINE ByteCut best_cut(const std::uint8_t* codes, double min_weight,
+                                    [[maybe_unused]] double best_score) const {
+    if constexpr (Score::has_kernel()) {
+      ByteCut cut = best_small_gini_cut_code(
+          node_, codes, {total_weight(), ones(), min_weight, false, best_score});
+      cut.score = gini_score(cut.score, total_weight(), ones());
+      return cut;
+    } else {
+      return best_sorted_cut(codes, min_weight);
+    }
+  }
+
+  COMMITTEE_INLINE ByteCut cut_at(const std::uint8_t* codes, std::uint32_t last_left,
+                                  double min_weight) const {
+    std::uint64_t left = 0;
+    for (std::size_t i = 0; i < n_rows_; ++i) {
+      left += own_[i] & (0 - static_cast<std::uint64_t>(codes[i] <= last_left));
+    }
+    return make_cut(left, last_left, min_weight);
+  }
+
+ private:
+  COMMITTEE_INLINE double total_weight() const { return static_cast<double>(weight()); }
+  COMMITTEE_INLINE double ones() const { return static_cast<double>(total_ >> 32); }
+
+  COMMITTEE_INLINE ByteCut make_cut(std::uint64_t left, std::uint32_t last_left,
+                                    double min_weight) const {
+    ByteCut cut;
+    const auto weight = static_cast<double>(left & 0xFFFFFFFFULL);
+    if (weight < min_weight || total_weight() - weight < min_weight) return cut;
+    const std::uint64_t right = total_ - left;
+    cut.exists = true;
+    cut.last_left = last_left;
+    cut.left_weight = weight;
+    if constexpr (Score::has_kernel()) {
+      const double value =
+          gini_cut_score(weight, static_cast<double>(left >> 32), total_weight(), ones());
+      cut.score = gini_score(value, total_weight(), ones());
+    } else {
+      cut.score = Score::score(&left) + Score::score(&right);
+    }
+    return cut;
+  }
+
+  COMMITTEE_INLINE ByteCut best_sorted_cut(const std::uint8_t* codes, double min_weight) const {
+    alignas(32) Lanes order;
+    sort_codes_code(codes, n_rows_, order.data());
+    ByteCut best;
+    std::uint64_t left = 0;
+    for (std::size_t i = 0; i + 1 < n_rows_; ++i) {
+      left += own_[order[i]];
+      if (codes[order[i + 1]] == codes[order[i]]) continue;
+      const ByteCut cut = make_cut(left, codes[order[i]], min_weight);
+      if (cut.exists && (!best.exists || cut.score > best.score)) best = cut;
+    }
+    return best;
+  }
+
+  const std::uint64_t* rows_ = nullptr;  // of the subtree, packed as in RowStatistics
+  std::array<std::uint64_t, kRows> own_;
+  std::size_t n_rows_ = 0;
+  std::uint64_t total_ = 0;
+  SmallNode node_;
+};
+
+// Any number of classes, Gini; up to kClassLanes of them in a node.
+class ClassRows {
+ public:
+  static bool serves(const FitData& data, const GrowOptions& options) {
+    return data.statistics.layout == StatisticLayout::kClassCounts && data.target.n_outputs == 1 &&
+           options.criterion == Criterion::kGini && data.target.n_classes[0] <= 64;
+  }
+
+  COMMITTEE_INLINE bool prepare(const RowStatistics& rows, std::size_t begin, std::size_t n_rows) {
+    slots_ = rows.slots.data() + begin;
+    weights_ = rows.weights.data() + begin;
+    std::int64_t total = 0;
+    std::uint64_t classes = 0;
+    for (std::size_t i = 0; i < n_rows; ++i) {
+      total += weights_[i];
+      classes |= std::uint64_t{1} << slots_[i];
+    }
+    return total <= kSmallNodeWeight &&
+           static_cast<std::size_t>(std::popcount(classes)) <= kClassLanes;
+  }
+
+  COMMITTEE_INLINE void start(const Lanes& lanes, std::size_t n_rows) {
+    n_rows_ = n_rows;
+    weight_ = 0;
+    classes_ = 0;
+    for (std::size_t i = 0; i < n_rows; ++i) {
+      own_weights_[i] = static_cast<std::int32_t>(weights_[lanes[i]]);
+      own_slots_[i] = static_cast<std::uint8_t>(slots_[lanes[i]]);
+      weight_ += own_weights_[i];
+      classes_ |= std::uint64_t{1} << own_slots_[i];
+    }
+  }
+  COMMITTEE_INLINE std::int64_t weight() const { return weight_; }
+  COMMITTEE_INLINE bool is_pure() const { return (classes_ & (classes_ - 1)) == 0; }
+  COMMITTEE_INLINE static bool is_too_coarse() { return false; }
+
+  COMMITTEE_INLINE void start_search() {
+    totals_.fill(0);
+    for (std::size_t i = 0; i < n_rows_; ++i) {
+      const std::uint64_t below = (std::uint64_t{1} << own_slots_[i]) - 1;
+      own_lanes_[i] = static_cast<std::uint8_t>(std::popcount(classes_ & below));
+      totals_[own_lanes_[i]] += own_weights_[i];
+    }
+    is_binary_ = std::popcount(classes_) == 2;
+    if (!is_binary_) return;
+    std::array<std::uint64_t, kRows> packed;
+    for (std::size_t i = 0; i < n_rows_; ++i) {
+      const auto weight = static_cast<std::uint64_t>(own_weights_[i]);
+      packed[i] = weight | (weight << 32 & (0 - std::uint64_t{own_lanes_[i]}));
+    }
+    fill_small_node_code(node_, std::span<const std::uint64_t>(packed).first(n_rows_));
+  }
+
+  COMMITTEE_INLINE ByteCut best_cut(const std::uint8_t* codes, double min_weight,
+                                    double best_score) const {
+    const auto total = static_cast<double>(weight_);
+    if (is_binary_) {
+      return best_small_gini_cut_code(
+          node_, codes, {total, static_cast<double>(totals_[1]), min_weight, true, best_score});
+    }
+    alignas(32) Lanes order;
+    sort_codes_code(codes, n_rows_, order.data());
+    return best_sorted_class_cut(std::span<const std::uint8_t>(order).first(n_rows_), codes,
+                                 own_lanes_.data(), own_weights_.data(),
+                                 ClassNode{totals_, total, min_weight});
+  }
+
+  COMMITTEE_INLINE ByteCut cut_at(const std::uint8_t* codes, std::uint32_t last_left,
+                                  double min_weight) const {
+    ClassCell left{};
+    for (std::size_t i = 0; i < n_rows_; ++i) {
+      left[own_lanes_[i]] +=
+          own_weights_[i] & (0 - static_cast<std::int32_t>(codes[i] <= last_left));
+    }
+    double squares = 0.0;
+    double other_squares = 0.0;
+    double weight = 0.0;
+    for (std::size_t lane = 0; lane < kClassLanes; ++lane) {
+      const auto own = static_cast<double>(left[lane]);
+      const auto other = static_cast<double>(totals_[lane] - left[lane]);
+      weight += own;
+      squares += own * own;
+      other_squares += other * other;
+    }
+    const double other_weight = static_cast<double>(weight_) - weight;
+    ByteCut cut;
+    if (weight < min_weight || other_weight < min_weight) return cut;
+    cut = {squares / weight + other_squares / other_weight, last_left, 0, weight, true};
+    return cut;
+  }
+
+ private:
+  const std::uint32_t* slots_ = nullptr;  // of the subtree
+  const std::int64_t* weights_ = nullptr;
+  std::size_t n_rows_ = 0;  // of the node
+  std::int64_t weight_ = 0;
+  std::uint64_t classes_ = 0;  // a bit for each that is present
+  bool is_binary_ = false;
+  ClassCell totals_;
+  std::array<std::int32_t, kRows> own_weights_;
+  Lanes own_slots_;
+  Lanes own_lanes_;  // classes numbered without gaps
+  SmallNode node_;
+};
+
+// One target, squared error.
+class SquaredRows {
+ public:
+  static bool serves(const FitData& data, const GrowOptions& options) {
+    return data.statistics.layout == StatisticLayout::kTargetSums && data.target.n_outputs == 1 &&
+           options.criterion == Criterion::kSquaredError;
+  }
+
+  COMMITTEE_INLINE bool prepare(const RowStatistics& rows, std::size_t begin, std::size_t) {
+    rows_ = reinterpret_cast<const SumCell*>(rows.sums.data()) + begin;
+    targets_ = rows.targets.data() + begin;
+    reach_ = rows.reaches[0];
+    return true;
+  }
+
+  COMMITTEE_INLINE void start(const Lanes& lanes, std::size_t n_rows) {
+    n_rows_ = n_rows;
+    weight_ = 0;
+    sum_ = 0;
+    low_ = high_ = targets_[lanes[0]];
+    for (std::size_t i = 0; i < n_rows; ++i) {
+      own_[i] = rows_[lanes[i]];
+      weight_ += own_[i][0];
+      sum_ += own_[i][1];
+      const double target = targets_[lanes[i]];
+      low_ = target < low_ ? target : low_;
+      high_ = target > high_ ? target : high_;
+    }
+  }
+  COMMITTEE_INLINE std::int64_t weight() const { return weight_; }
+  COMMITTEE_INLINE bool is_pure() const { return low_ == high_; }
+  COMMITTEE_INLINE bool is_too_coarse() const { return is_blurred(low_, high_, reach_); }
+  COMMITTEE_INLINE void start_search() {
+    total_weight_ = static_cast<double>(weight_);
+    mean_ = static_cast<double>(sum_) / total_weight_;
+  }
+
+  COMMITTEE_INLINE ByteCut best_cut(const std::uint8_t* codes, double min_weight, double) const {
+    alignas(32) Lanes order;
+    sort_codes_code(codes, n_rows_, order.data());
+    alignas(32) std::array<double, kRows> weights;
+    alignas(32) std::array<double, kRows> sums;
+    alignas(32) std::array<double, kRows> other_sums;
+    SumCell left{};
+    std::size_t n_present = 0;
+    for (std::size_t i = 0; i < n_rows_; ++i) {
+      const std::size_t row = order[i];
+      left[0] += own_[row][0];
+      left[1] += own_[row][1];
+      weights[n_present] = static_cast<double>(left[0]);
+      sums[n_present] = static_cast<double>(left[1]);
+      other_sums[n_present] = static_cast<double>(sum_ - left[1]);
+      order[n_present] = codes[row];  // from here on: the codes that are present
+      // Rows of the same code write to the same place; the last of them counts.
+      n_present += i + 1 == n_rows_ || codes[order[i + 1]] != codes[row] ? 1 : 0;
+    }
+    return best_of(weights, sums, other_sums, order, n_present - 1, min_weight);
+  }
+
+  COMMITTEE_INLINE ByteCut cut_at(const std::uint8_t* codes, std::uint32_t last_left,
+                                  double min_weight) const {
+    SumCell left{};
+    for (std::size_t i = 0; i < n_rows_; ++i) {
+      const std::int64_t mask = 0 - static_cast<std::int64_t>(codes[i] <= last_left);
+      left[0] += own_[i][0] & mask;
+      left[1] += own_[i][1] & mask;
+    }
+    return make_cut(left, last_left, min_weight);
+  }
+
+ private:
+  using Doubles = std::array<double, kRows>;
+
+  // The first of the best of `n_cuts` cuts, four at a time.
+  COMMITTEE_INLINE ByteCut best_of(const Doubles& weights, const Doubles& sums,
+                                   const Doubles& other_sums, const Lanes& last_left,
+                                   std::size_t n_cuts, double min_weight) const {
+    alignas(32) Doubles scores;
+    double largest = -1.0;
+    for (std::size_t i = 0; i < n_cuts; ++i) {
+      const double other_weight = total_weight_ - weights[i];
+      const double score =
+          squared_cut_score(weights[i], sums[i], other_sums[i], total_weight_, mean_);
+      scores[i] = weights[i] >= min_weight && other_weight >= min_weight ? score : -1.0;
+    }
+    for (std::size_t i = 0; i < n_cuts; ++i) largest = scores[i] > largest ? scores[i] : largest;
+    ByteCut best;
+    if (largest < 0.0) return best;
+    std::size_t index = 0;
+    while (scores[index] != largest) ++index;
+    best = {largest, last_left[index], 0, weights[index], true};
+    return best;
+  }
+
+  COMMITTEE_INLINE ByteCut make_cut(const SumCell& left, std::uint32_t last_left,
+                                    double min_weight) const {
+    ByteCut cut;
+    const auto weight = static_cast<double>(left[0]);
+    if (weight < min_weight || total_weight_ - weight < min_weight) return cut;
+    cut = {squared_cut_score(weight, static_cast<double>(left[1]),
+                             static_cast<double>(sum_ - left[1]), total_weight_, mean_),
+           last_left, 0, weight, true};
+    return cut;
+  }
+
+  const SumCell* rows_ = nullptr;  // of the subtree
+  const double* targets_ = nullptr;
+  double reach_ = 0.0;
+  std::size_t n_rows_ = 0;  // of the node
+  std::array<SumCell, kRows> own_;
+  std::int64_t weight_ = 0;
+  std::int64_t sum_ = 0;
+  double low_ = 0.0;
+  double high_ = 0.0;
+  double total_weight_ = 0.0;
+  double mean_ = 0.0;
+};
+
+// ---- the subtree ----
+
+// An open node: its rows are order[begin] ... order[end - 1].
+struct OpenRows {
+  std::uint8_t begin = 0;
+  std::uint8_t end = 0;
+  std::uint32_t index = 0;  // in the piece
+  std::uint32_t depth = 0;
+  std::uint64_t key = 0;
+};
+
+// What the subtrees of a tree share, and their working memory.
+template <typename Rows>
+struct Workshop {
+  Workshop(const FitData& fit_data, const GrowOptions& grow_options)
+      : data(fit_data), options(grow_options) {
+    for (std::uint32_t feature = 0; feature < data.dataset->n_features(); ++feature) {
+      const CodeColumn& codes = data.dataset->feature(feature).column;
+      if (codes.has_missing) may_miss.push_back(feature);
+      has_codes.push_back(codes.n_codes() >= 2 ? 1 : 0);
+    }
+    columns.resize(data.records->stride * kRows);
+    min_weight = std::max(options.min_weight_leaf * (1 - kWeightSlack),
+                          static_cast<double>(options.min_rows_leaf));
+    least_weight = std::max({static_cast<double>(options.min_rows_split),
+                             2.0 * static_cast<double>(options.min_rows_leaf),
+                             2.0 * options.min_weight_leaf * (1 - kWeightSlack)});
+  }
+
+  const FitData& data;
+  const GrowOptions& options;
+  double min_weight = 1.0;    // of a side
+  double least_weight = 2.0;  // of a node that is split
+  std::vector<std::uint32_t> may_miss;
+  std::vector<std::uint8_t> has_codes;  // of each feature: at least two
+  FeatureDraw draw;
+  Rows rows;
+  std::vector<std::uint8_t> columns;
+  std::array<std::uint8_t, 2 * kRows> order{};  // rows of the subtree, each node's side by side
+  std::array<OpenRows, kRows> stack;
+
+  const std::uint8_t* column(std::uint32_t feature) const {
+    return columns.data() + feature * kRows;
+  }
+};
+
+struct SmallSplit {
+  ByteCut cut{.score = -std::numeric_limits<double>::infinity()};
+  std::uint32_t feature = 0;
+  Value threshold{.real = 0.0};  // where it is drawn
+};
+
+// Looks for the best split of a node whose rows are `lanes`.
+template <typename Rows>
+COMMITTEE_INLINE SmallSplit find_split(Workshop<Rows>& shop, const Lanes& lanes, std::size_t n_rows,
+                                       std::uint64_t key) {
+  alignas(32) Lanes codes;
+  SmallSplit best;
+  const auto try_feature = [&](std::uint32_t feature) __attribute__((always_inline)) {
+    take(shop.column(feature), lanes, n_rows, codes.data());
+    if (!shop.options.random_thresholds) {
+      if (!differ(codes.data(), n_rows)) return;
+      const ByteCut cut = shop.rows.best_cut(codes.data(), shop.min_weight, best.cut.score);
+      if (cut.exists && cut.score > best.cut.score) best = {cut, feature, {}};
+      return;
+    }
+    const CodeRange range = range_of_lanes(codes.data(), n_rows);
+    if (range.smallest == range.largest) return;
+    const auto drawn =
+        draw_dense_cut(*shop.data.dataset, feature, range.smallest, range.largest, key);
+    const ByteCut cut = shop.rows.cut_at(codes.data(), drawn->last_left, shop.min_weight);
+    if (cut.exists && cut.score > best.cut.score) {
+      best = {cut, feature, drawn->threshold};
+    }
+  };
+  shop.draw.draw(
+      key, shop.data.dataset->n_features(), shop.options,
+      [&](std::uint32_t feature)
+          __attribute__((always_inline)) { return shop.has_codes[feature] != 0; },
+      [&](std::uint32_t feature) __attribute__((always_inline)) {
+        take(shop.column(feature), lanes, n_rows, codes.data());
+        return differ(codes.data(), n_rows);
+      },
+      [&](std::span<const std::uint32_t> features) __attribute__((always_inline)) {
+        for (const std::uint32_t feature : features) {
+          try_feature(feature);
+          // Two rows can be divided in one way only: the first feature that does so is the best.
+          if (n_rows == 2 && best.cut.exists) break;
+        }
+        return best.cut.exists;
+      });
+  return best;
+}
+
+// The threshold of a split, between the codes next to the cut that occur in the node.
+template <typename Rows>
+COMMITTEE_INLINE Node make_node(const Workshop<Rows>& shop, const SmallSplit& split,
+                                const std::uint8_t* codes, std::size_t n_rows,
+                                std::int64_t weight) {
+  std::uint32_t last_left = 0;
+  std::uint32_t first_right = kByteCodes;
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    const std::uint32_t code = codes[i];
+    const bool is_left = code <= split.cut.last_left;
+    last_left = is_left && code > last_left ? code : last_left;
+    first_right = !is_left && code < first_right ? code : first_right;
+  }
+  const BinnedDataset& dataset = *shop.data.dataset;
+  const FeatureKind kind = dataset.feature(split.feature).kind;
+  const Value threshold =
+      shop.options.random_thresholds
+          ? settle_threshold(dataset, split.feature, split.threshold, last_left, first_right)
+          : middle(kind, dataset.high_of_code(split.feature, last_left),
+                   dataset.low_of_code(split.feature, first_right));
+  Node node;
+  const bool is_integer = kind == FeatureKind::kInteger;
+  if (is_integer) {
+    node.threshold.integer = threshold.integer;
+  } else {
+    node.threshold.real = threshold.real;
+  }
+  // The larger child takes what the node has never seen.
+  const bool default_left =
+      split.cut.left_weight > static_cast<double>(weight) - split.cut.left_weight;
+  node.set_split(split.feature, is_integer ? SplitKind::kInteger : SplitKind::kReal, default_left);
+  return node;
+}
+
+// Sends the rows of a node to its sides, keeping their order; returns the number on the left.
+COMMITTEE_INLINE std::size_t divide_lanes(const Lanes& lanes, const std::uint8_t* codes,
+                                          std::size_t n_rows, std::uint32_t last_left,
+                                          std::uint8_t* order) {
+  Lanes right;
+  std::size_t n_left = 0;
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    order[n_left] = lanes[i];
+    right[i - n_left] = lanes[i];
+    n_left += codes[i] <= last_left ? 1 : 0;
+  }
+  for (std::size_t i = n_left; i < n_rows; ++i) order[i] = right[i - n_left];
+  return n_left;
+}
+
+// Whether the rows of the subtree can be told by their codes alone.
+template <typename Rows>
+COMMITTEE_INLINE bool load_subtree(Workshop<Rows>& shop, const SubtreeRoot& root) {
+  const std::size_t n_rows = root.end - root.begin;
+  if (!shop.rows.prepare(root.block->statistics, root.begin, n_rows)) return false;
+  const std::size_t stride = root.block->record_stride;
+  transpose_records(root.block->records.get() + root.begin * stride, stride, n_rows,
+                    shop.columns.data());
+  for (const std::uint32_t feature : shop.may_miss) {
+    const std::uint32_t missing = shop.data.dataset->feature(feature).column.missing_code();
+    const std::uint8_t* codes = shop.column(feature);
+    for (std::size_t i = 0; i < n_rows; ++i) {
+      if (codes[i] == missing) return false;
+    }
+  }
+  for (std::size_t i = 0; i < n_rows; ++i) shop.order[i] = static_cast<std::uint8_t>(i);
+  return true;
+}
+
+template <typename Rows>
+void leave_open(const Workshop<Rows>& shop, const SubtreeRoot& root, const OpenRows& node,
+                std::vector<CoarseNode>& coarse) {
+  CoarseNode open{{}, node.index, node.depth, node.key};
+  for (std::size_t i = node.begin; i < node.end; ++i) {
+    open.rows.push_back(static_cast<std::uint32_t>(root.begin + shop.order[i]));
+  }
+  coarse.push_back(std::move(open));
+}
+
+template <typename Rows>
+COMMITTEE_INLINE bool grow_subtree(Workshop<Rows>& shop, const SubtreeRoot& root, Piece& piece,
+                                   std::vector<CoarseNode>& coarse) {
+  if (!load_subtree(shop, root)) return false;
+  std::size_t n_open = 0;
+  shop.stack[n_open++] = {0, static_cast<std::uint8_t>(root.end - root.begin),
+                          static_cast<std::uint32_t>(root.index), root.depth, root.key};
+  alignas(32) Lanes lanes;
+  alignas(32) Lanes codes;
+  while (n_open > 0) {
+    const OpenRows node = shop.stack[--n_open];
+    const std::size_t n_rows = std::size_t{node.end} - node.begin;
+    if (n_rows < 2 || node.depth >= shop.options.max_depth) continue;
+    std::uint8_t* const order = shop.order.data() + node.begin;
+    take_lanes(order, n_rows, lanes);
+    shop.rows.start(lanes, n_rows);
+    if (static_cast<double>(shop.rows.weight()) < shop.least_weight) continue;
+    if (shop.rows.is_too_coarse()) {
+      leave_open(shop, root, node, coarse);
+      continue;
+    }
+    if (shop.rows.is_pure()) continue;
+    shop.rows.start_search();
+    const SmallSplit split = find_split(shop, lanes, n_rows, node.key);
+    if (!split.cut.exists) continue;
+
+    take(shop.column(split.feature), lanes, n_rows, codes.data());
+    const auto first_child = static_cast<std::uint32_t>(piece.nodes.size());
+    GrownNode& grown = piece.nodes[node.index];
+    grown.n_children = 2;
+    grown.first_child = first_child;
+    grown.node = make_node(shop, split, codes.data(), n_rows, shop.rows.weight());
+    const std::size_t n_left =
+        divide_lanes(lanes, codes.data(), n_rows, split.cut.last_left, order);
+    GrownNode left;
+    left.begin = grown.begin;
+    left.end = grown.begin + static_cast<std::uint32_t>(n_left);
+    GrownNode right;
+    right.begin = left.end;
+    right.end = grown.end;
+    piece.nodes.push_back(left);
+    piece.nodes.push_back(right);
+    const auto middle_row = static_cast<std::uint8_t>(node.begin + n_left);
+    shop.stack[n_open++] = {middle_row, node.end, first_child + 1, node.depth + 1,
+                            derive_key(node.key, 1)};
+    shop.stack[n_open++] = {node.begin, middle_row, first_child, node.depth + 1,
+                            derive_key(node.key, 0)};
+  }
+  return true;
+}
+
+template <typename Rows>
+COMMITTEE_AVX2 bool grow_avx2(Workshop<Rows>& shop, const SubtreeRoot& root, Piece& piece,
+                              std::vector<CoarseNode>& coarse) {
+  return grow_subtree(shop, root, piece, coarse);
+}
+
+template <typename Rows>
+bool grow_plain(Workshop<Rows>& shop, const SubtreeRoot& root, Piece& piece,
+                std::vector<CoarseNode>& coarse) {
+  return grow_subtree(shop, root, piece, coarse);
+}
+
+template <typename Rows>
+class WorkshopGrower final : public SubtreeGrower {
+ public:
+  WorkshopGrower(const FitData& data, const GrowOptions& options) : shop_(data, options) {}
+
+  bool grow(const SubtreeRoot& root, Piece& piece, std::span<std::uint32_t> order,
+            std::vector<CoarseNode>& coarse) override {
+    const std::uint32_t first = piece.nodes[root.index].begin;
+    const bool is_grown = uses_avx2() ? grow_avx2(shop_, root, piece, coarse)
+                                      : grow_plain(shop_, root, piece, coarse);
+    if (!is_grown) return false;
+    for (std::size_t i = 0; i < root.end - root.begin; ++i) {
+      order[first + i] = root.block->entries[root.begin + shop_.order[i]];
+    }
+    return true;
+  }
+
+ private:
+  Workshop<Rows> shop_;
+};
+
+template <typename Rows>
+std::unique_ptr<SubtreeGrower> make_for(const FitData& data, const GrowOptions& options) {
+  if (!Rows::serves(data, options)) return nullptr;
+  return std::make_unique<WorkshopGrower<Rows>>(data, options);
+}
+
+// Thresholds only, and such that a random one can be drawn from the codes.
+bool has_plain_features(const BinnedDataset& dataset, bool random_thresholds) {
+  for (std::size_t i = 0; i < dataset.n_features(); ++i) {
+    const BinnedFeature& feature = dataset.feature(i);
+    if (feature.column.n_codes() < 2) continue;
+    if (feature.kind == FeatureKind::kCategory || feature.low.empty()) return false;
+    const bool is_finite = feature.kind == FeatureKind::kInteger ||
+                           std::isfinite(feature.low.back().real - feature.high.front().real);
+    if (random_thresholds && !is_finite) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<SubtreeGrower> make_subtree_grower(const FitData& data,
+                                                   const GrowOptions& options) {
+  const bool is_plain = data.records != nullptr && data.entries.weights_are_repetitions &&
+                        options.max_leaf_nodes == 0 && options.monotonic.empty() &&
+                        options.min_impurity_decrease <= 0.0 &&
+                        has_plain_features(*data.dataset, options.random_thresholds);
+  if (!is_plain) return nullptr;
+  if (auto grower = make_for<BinaryRows<Criterion::kGini>>(data, options)) return grower;
+  if (auto grower = make_for<BinaryRows<Criterion::kEntropy>>(data, options)) return grower;
+  if (auto grower = make_for<ClassRows>(data, options)) return grower;
+  return make_for<SquaredRows>(data, options);
+}
+
+}  // namespace committee
