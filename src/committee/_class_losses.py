@@ -101,14 +101,21 @@ class BinaryLogLoss(_TwoClassLoss):
 
     def row_losses(self, y: Target, scores: Floats) -> Floats:
         """Return -log of the probability of the row's class."""
-        return np.logaddexp(0.0, -_signs(y) * scores)
+        margin = _signs(y) * scores
+        return np.log1p(np.exp(-np.abs(margin))) + np.maximum(-margin, 0.0)
 
     def gradients(self, y: Target, scores: Floats) -> tuple[Floats, Floats]:
         """Return p - y and p (1 - p), without cancellation where p is near 0 or 1."""
-        signs = _signs(y)
-        miss = expit(-signs * np.clip(scores, -MAX_EXPONENT, MAX_EXPONENT))
-        hit = expit(signs * np.clip(scores, -MAX_EXPONENT, MAX_EXPONENT))
-        return -signs * miss, miss * hit
+        # Few arrays are made: in large tables making them costs as much as the exponentials.
+        smaller = np.abs(scores)
+        np.negative(np.minimum(smaller, MAX_EXPONENT, out=smaller), out=smaller)
+        np.exp(smaller, out=smaller)
+        larger = 1.0 / (1.0 + smaller)
+        smaller *= larger
+        is_one = np.asarray(y) == 1
+        miss = np.where(is_one == (scores > 0), smaller, larger)
+        larger *= smaller
+        return np.negative(miss, out=miss, where=is_one), larger
 
     def probabilities(self, scores: Floats) -> Floats:
         """Return 1 - p and p, for p = 1 / (1 + e^-score)."""
@@ -263,8 +270,8 @@ class Exponential(_TwoClassLoss):
     ) -> Floats:
         """Return the exact minimum, log(W1 / W0) / 2, at most 300 in size."""
         losses = self.row_losses(y, scores)
-        ones = sums_of_leaves(np.where(y == 1, losses, 0.0), weights, leaf, n_leaves)
-        zeros = sums_of_leaves(np.where(y == 1, 0.0, losses), weights, leaf, n_leaves)
+        parts = [np.where(y == 1, losses, 0.0), np.where(y == 1, 0.0, losses)]
+        ones, zeros = sums_of_leaves(parts, weights, leaf, n_leaves)
         with np.errstate(divide="ignore", invalid="ignore"):
             steps = np.where(ones + zeros > 0, (np.log(ones) - np.log(zeros)) / 2, 0.0)
         return np.clip(steps, -MAX_EXPONENT, MAX_EXPONENT)

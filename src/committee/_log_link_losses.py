@@ -64,9 +64,7 @@ class _LogLinkLoss(Loss):
 
         At most 300 in size: a leaf of zeros would step to minus infinity.
         """
-        observed, predicted = self._parts(y, scores)
-        top = sums_of_leaves(observed, weights, leaf, n_leaves)
-        bottom = sums_of_leaves(predicted, weights, leaf, n_leaves)
+        top, bottom = sums_of_leaves(self._parts(y, scores), weights, leaf, n_leaves)
         with np.errstate(divide="ignore", invalid="ignore"):
             steps = np.where(bottom > 0, np.log(top) - np.log(bottom), 0.0)
         return np.clip(steps, -MAX_EXPONENT, MAX_EXPONENT)

@@ -8,6 +8,7 @@ score, else (n, n_scores); a tree belongs to one of the scores, its `column`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -229,8 +230,7 @@ class Loss:
         gradient, hessian = self.gradients(y, scores)
         if gradient.ndim == 2:
             gradient, hessian = gradient[:, column], hessian[:, column]
-        slopes = sums_of_leaves(gradient, weights, leaf, n_leaves)
-        bends = sums_of_leaves(hessian, weights, leaf, n_leaves)
+        slopes, bends = sums_of_leaves([gradient, hessian], weights, leaf, n_leaves)
         return self.safe_steps(-safe_ratio(slopes, bends))
 
     def safe_steps(self, steps: Floats) -> Floats:
@@ -272,22 +272,25 @@ class Loss:
 
 
 def sums_of_leaves(
-    values: Floats, weights: Floats | None, leaf: NDArray[np.integer], n_leaves: int
-) -> Floats:
-    """Return weighted sums of the rows of each leaf, in a unit of weight that differs by leaf.
+    columns: Sequence[Floats], weights: Floats | None, leaf: NDArray[np.integer], n_leaves: int
+) -> list[Floats]:
+    """Return weighted sums over the rows of each leaf, in a unit of weight that differs by leaf.
 
     Ratios of sums are what counts, and the unit keeps them finite.
 
     Examples
     --------
     >>> leaf, weights = np.array([0, 0, 1]), np.array([1e300, 1e300, 1e-300])
-    >>> top = sums_of_leaves(np.array([1.0, 2.0, 5.0]), weights, leaf, 2)
-    >>> (top / sums_of_leaves(np.ones(3), weights, leaf, 2)).round(9).tolist()
+    >>> columns = [np.array([1.0, 2.0, 5.0]), np.ones(3)]
+    >>> top, bottom = sums_of_leaves(columns, weights, leaf, 2)
+    >>> (top / bottom).round(9).tolist()
     [1.5, 5.0]
     """
-    if weights is None:
-        return group_sums(values, leaf, n_leaves)
-    return group_sums(values * group_scaled_weights(weights, leaf, n_leaves), leaf, n_leaves)
+    leaf = leaf.astype(np.intp, copy=False)
+    if weights is not None:
+        scaled = group_scaled_weights(weights, leaf, n_leaves)
+        columns = [column * scaled for column in columns]
+    return [group_sums(column, leaf, n_leaves) for column in columns]
 
 
 def safe_ratio(top: Floats, bottom: Floats) -> Floats:

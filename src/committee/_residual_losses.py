@@ -202,13 +202,20 @@ class Huber(Loss):
         median = weighted_quantile(values, weights, 0.5)
         if self.delta is None:
             return np.array([median])
-        # Half of the rows pull at least as hard as the other half beyond median +- delta.
+        # Newton steps on a slope of straight pieces, kept between bounds: at median +- delta half
+        # of the rows pull back as hard as any row can.
         low, high = median - self.delta, median + self.delta
+        score = median
         for _ in range(100):
-            middle = low / 2 + high / 2
-            pull = weighted_mean(self._clipped(residuals(values, np.array(middle))), weights)
-            low, high = (middle, high) if pull > 0 else (low, middle)
-        return np.array([min(max(low / 2 + high / 2, -LARGEST), LARGEST)])
+            errors = residuals(values, np.array(score))
+            pull = weighted_mean(self._clipped(errors), weights)
+            inside = weighted_mean((np.abs(errors) < self.delta).astype(np.float64), weights)
+            low, high = (score, high) if pull > 0 else (low, score)
+            nearer = score + pull / inside if inside > 0 else low / 2 + high / 2
+            if abs(nearer - score) <= 1e-12 * self.delta + 1e-15 * abs(score):
+                break
+            score = nearer if low < nearer < high else low / 2 + high / 2
+        return np.array([min(max(score, -LARGEST), LARGEST)])
 
     def row_losses(self, y: Target, scores: Floats) -> Floats:
         """Return half the squares of small residuals, and straight lines beyond."""
@@ -235,8 +242,9 @@ class Huber(Loss):
         errors = residuals(y, scores)
         medians = group_quantiles(errors, weights, leaf, n_leaves, 0.5)
         pulls = self._clipped(residuals(errors, medians[leaf]))
-        totals = sums_of_leaves(np.ones(len(errors)), weights, leaf, n_leaves)
-        return medians + safe_ratio(sums_of_leaves(pulls, weights, leaf, n_leaves), totals)
+        ones = np.ones(len(errors))
+        pull, total = sums_of_leaves([pulls, ones], weights, leaf, n_leaves)
+        return medians + safe_ratio(pull, total)
 
     def _clipped(self, errors: Floats) -> Floats:
         delta = self._known_delta()
@@ -314,7 +322,7 @@ class Quantile(Loss):
         gradient = np.empty_like(errors)
         for column, share in enumerate(self._shares):
             error = errors[:, column]
-            gradient[:, column] = np.where(error > 0, -share, np.where(error < 0, 1 - share, 0.0))
+            gradient[:, column] = (error < 0) - share * (error != 0)
         return gradient.reshape(scores.shape), np.ones(scores.shape)
 
     def leaf_values(
