@@ -1,0 +1,255 @@
+"""Weighted means and quantiles, of all rows or of the rows of each group (a leaf, say).
+
+A row of weight zero is absent and a row of weight two counts as the row twice. Only the ratios of
+weights matter, so they are brought to a common size by powers of two first, group by group:
+weights of 1e-300 or 1e300 neither vanish nor overflow.
+
+The *q-quantile* is the least value such that the rows of that value or less hold at least the
+share q of the weight. Where they hold exactly q, every number up to the next value is as good, and
+the quantile is the middle of the two: the median of 1, 2, 3, 4 is 2.5. (This is "averaged
+inverted CDF", type 2 of Hyndman and Fan 1996; NumPy's default interpolates otherwise.)
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Groups = NDArray[np.integer]
+
+# Sums of weights such as 0.1 are not exact; shares this close to q count as q.
+_SLACK = 1e-12
+
+
+def weighted_mean(values: Floats, weights: Floats | None = None) -> float:
+    """Return the weighted mean; the mean of equal values is that value.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n_rows,)
+        Numbers.
+    weights : ndarray of float64 or None
+        Weights of the rows, some of them positive; None: each row once.
+
+    Returns
+    -------
+    mean : float
+        Finite for finite values.
+
+    Examples
+    --------
+    >>> weighted_mean(np.array([1.0, 5.0, 100.0]), np.array([3e300, 1e300, 0.0]))
+    2.0
+    """
+    values, weights = _present(values, weights)
+    if weights is None:
+        shares = np.full(len(values), 1.0 / len(values))
+    else:
+        scaled = _times_power(weights, -np.frexp(weights.max())[1])
+        shares = scaled / scaled.sum()
+    # Values times shares cannot overflow. The second pass takes off what rounding left over, so
+    # that y = 1e9 +- 1 keeps its resolution.
+    mean = float((values * shares).sum())
+    with np.errstate(over="ignore", invalid="ignore"):
+        rest = float(((values - mean) * shares).sum())
+    return mean + rest if np.isfinite(mean + rest) else mean
+
+
+def weighted_quantile(values: Floats, weights: Floats | None, share: float) -> float:
+    """Return a weighted quantile, as defined at the top of this file.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n_rows,)
+        Numbers.
+    weights : ndarray of float64 or None
+        Weights of the rows, some of them positive; None: each row once.
+    share : float
+        In [0, 1]; 0.5 is the median.
+
+    Returns
+    -------
+    quantile : float
+        A value, or the middle of two neighbouring ones.
+
+    Examples
+    --------
+    >>> weighted_quantile(np.array([4.0, 1.0, 3.0, 2.0]), None, 0.5)
+    2.5
+    >>> weighted_quantile(np.array([4.0, 1.0, 3.0]), np.array([0.0, 2.0, 1.0]), 0.5)
+    1.0
+    """
+    values, weights = _present(values, weights)
+    if weights is None:
+        ordered, positions = np.sort(values), None
+    else:
+        order = np.argsort(values)
+        ordered, positions = values[order], weights[order]
+    ends = np.array([len(values)])
+    return float(_quantiles_of_sorted(ordered, positions, ends, share)[0])
+
+
+def group_quantiles(
+    values: Floats, weights: Floats | None, groups: Groups, n_groups: int, share: float
+) -> Floats:
+    """Return the weighted quantile of each group of rows, all groups in one go.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n_rows,)
+        Numbers.
+    weights : ndarray of float64 or None
+        Weights of the rows; None: each row once.
+    groups : ndarray of int, shape (n_rows,)
+        Group of each row, from 0.
+    n_groups : int
+        Number of groups.
+    share : float
+        In [0, 1]; 0.5 is the median.
+
+    Returns
+    -------
+    quantiles : ndarray of float64, shape (n_groups,)
+        Zero for a group without rows.
+
+    Examples
+    --------
+    >>> values, groups = np.array([5.0, 1.0, 7.0, 2.0]), np.array([0, 2, 0, 2])
+    >>> group_quantiles(values, None, groups, 3, 0.5).tolist()
+    [6.0, 0.0, 1.5]
+    """
+    if weights is not None:
+        present = np.flatnonzero(weights > 0)
+        if len(present) < len(weights):
+            values, weights, groups = values[present], weights[present], groups[present]
+        if len(weights) == 0 or weights.min() == weights.max():
+            weights = None  # equal weights are none, and faster
+    # NumPy sorts 16-bit integers by radix, in linear time.
+    groups = groups.astype(np.uint16) if n_groups <= 2**16 else groups
+    order = np.argsort(values)
+    order = order[np.argsort(groups[order], kind="stable")]
+    sizes = np.bincount(groups, minlength=n_groups)
+    filled = np.flatnonzero(sizes)
+    quantiles = np.zeros(n_groups)
+    if len(filled) > 0:
+        quantiles[filled] = _quantiles_of_sorted(
+            values[order],
+            None if weights is None else weights[order],
+            np.cumsum(sizes[filled]),
+            share,
+        )
+    return quantiles
+
+
+def group_scaled_weights(weights: Floats, groups: Groups, n_groups: int) -> Floats:
+    """Return the weights, in each group times the power of two that makes the largest about one.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, shape (n_rows,)
+        Weights of the rows.
+    groups : ndarray of int, shape (n_rows,)
+        Group of each row, from 0.
+    n_groups : int
+        Number of groups.
+
+    Returns
+    -------
+    scaled : ndarray of float64, shape (n_rows,)
+        In [0, 1).
+
+    Examples
+    --------
+    >>> group_scaled_weights(np.array([1e300, 3e300, 4.0]), np.array([0, 0, 1]), 2).tolist()[2]
+    0.5
+    """
+    largest = np.zeros(n_groups)
+    np.maximum.at(largest, groups, weights)
+    return _times_power(weights, -np.frexp(largest)[1], groups)
+
+
+def group_sums(values: Floats, groups: Groups, n_groups: int) -> Floats:
+    """Return the sum of the values of each group.
+
+    Examples
+    --------
+    >>> group_sums(np.array([1.0, 2.0, 4.0]), np.array([2, 0, 2]), 3).tolist()
+    [2.0, 0.0, 5.0]
+    """
+    return np.bincount(groups, values, minlength=n_groups).astype(np.float64, copy=False)
+
+
+def _present(values: Floats, weights: Floats | None) -> tuple[Floats, Floats | None]:
+    """Return rows of positive weight; all rows once if there are none, for want of better."""
+    if weights is None:
+        return values, None
+    present = weights > 0
+    if present.all():
+        return values, weights
+    if not present.any():
+        return values, None
+    return values[present], weights[present]
+
+
+def _times_power(weights: Floats, exponents: Any, groups: Groups | None = None) -> Floats:
+    """Return the weights times two to a power, that of the row's group if there are groups.
+
+    Exact but for what vanishes, and faster than `np.ldexp` row by row. Extreme powers are two
+    factors, since 2^1100 is no double while 2^1100 times the least double is.
+    """
+    half = exponents // 2 if np.abs(exponents).max() > 1000 else exponents
+    product: Floats = weights * _of_rows(np.ldexp(1.0, half), groups)
+    if half is not exponents:
+        product *= _of_rows(np.ldexp(1.0, exponents - half), groups)
+    return product
+
+
+def _of_rows(factors: Any, groups: Groups | None) -> Any:
+    return factors if groups is None else factors[groups]
+
+
+def _quantiles_of_sorted(
+    values: Floats, weights: Floats | None, ends: NDArray[np.int64], share: float
+) -> Floats:
+    """Return the quantile of each stretch of ascending values; `ends` are where stretches end."""
+    sizes = np.diff(ends, prepend=0)
+    starts = ends - sizes
+    if weights is None:
+        target = share * sizes
+        slack = _SLACK * sizes
+        found = np.clip(np.ceil(target - slack).astype(np.int64) - 1, 0, sizes - 1)
+        at_edge = found + 1 <= target + slack
+    else:
+        below, totals = _weight_up_to(weights, starts, sizes)
+        target = share * totals
+        slack = _SLACK * totals
+        is_short = below < np.repeat(target - slack, sizes)
+        found = np.minimum(np.add.reduceat(is_short.astype(np.int64), starts), sizes - 1)
+        at_edge = below[starts + found] <= target + slack
+    low = starts + found
+    high = np.where(at_edge & (found + 1 < sizes), low + 1, low)
+    # Halves first: the sum of two large values may overflow, and the middle of a value and itself
+    # is that value.
+    lower, upper = values[low], values[high]
+    middles: Floats = np.where(lower == upper, lower, lower / 2 + upper / 2)
+    return middles
+
+
+def _weight_up_to(
+    weights: Floats, starts: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[Floats, Floats]:
+    """Return the weight of each row and those before it in its stretch, and of whole stretches.
+
+    Weights are put on an integer grid, fine enough that a stretch adds up to less than 2^62. One
+    running sum then serves all stretches: it may wrap around, and differences are exact still,
+    so that one leaf does not feel the rounding of another.
+    """
+    largest = np.frexp(np.maximum.reduceat(weights, starts))[1]
+    bits = 61 - np.frexp(sizes.astype(np.float64))[1]
+    stretch = np.repeat(np.arange(len(sizes)), sizes)
+    grid = np.rint(_times_power(weights, bits - largest, stretch)).astype(np.uint64)
+    running = np.cumsum(grid, dtype=np.uint64)
+    before = running[starts] - grid[starts]
+    below = (running - before[stretch]).astype(np.float64)
+    return below, below[starts + sizes - 1]
