@@ -11,7 +11,6 @@ import pytest
 from hand_trees import (
     FAN_OUT,
     INTEGER,
-    LIST_FLAG,
     NO_CHILD,
     REAL,
     SUBSET,
