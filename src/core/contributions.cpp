@@ -70,6 +70,8 @@ class Path {
     children_.resize(n_levels * kLanes);
     inverses_.resize(n_levels * n_points);
     gains_.resize(n_levels * n_points);
+    more_on_.resize(n_levels * n_points);
+    more_off_.resize(n_levels * n_points);
     products_.resize(n_levels * n_points * kLanes);
     sums_.resize(n_levels * n_values * n_points * kLanes);
     std::fill_n(is_on(0), kLanes, 1.0);
@@ -87,9 +89,12 @@ class Path {
   // Of each lane: o of the feature of the edge, and where it goes from the node below.
   double* is_on(std::size_t level) { return &is_on_[level * kLanes]; }
   double* children(std::size_t level) { return &children_[level * kLanes]; }
-  // Of each point where o = 1: 1 / (s + z (1 - s)), and (1 - z) times this and the point's weight.
+  // Of each point, where o = 1: 1 / (s + z (1 - s)), and the gain, times the weight of the point.
   double* inverses(std::size_t level) { return &inverses_[level * n_points_]; }
   double* gains(std::size_t level) { return &gains_[level * n_points_]; }
+  // Of each point: how much the gain is more than before, for lanes that stay and that leave.
+  double* more_on(std::size_t level) { return &more_on_[level * n_points_]; }
+  double* more_off(std::size_t level) { return &more_off_[level * n_points_]; }
   // Products of o s + z (1 - s) over the features asked so far, by points and lanes.
   double* products(std::size_t level) { return &products_[level * n_points_ * kLanes]; }
   // Sums of value times product over the leaves below, by values, points and lanes.
@@ -101,13 +106,16 @@ class Path {
   std::size_t n_points_ = 0;
   std::size_t n_values_ = 0;
   std::vector<double> points_, weights_, gains_off_;
-  std::vector<double> is_on_, children_, inverses_, gains_, products_, sums_;
+  std::vector<double> is_on_, children_, inverses_, gains_, more_on_, more_off_, products_, sums_;
 };
 
-// Goes down an edge: its factor takes the place of the one that its feature had in the products. A
-// lane stays on the way of the feature, or leaves it here, or had left it before (then only z
-// changes). One of three numbers is 1 for it and the others are 0: sums instead of branches, for
-// vector code.
+// Goes down an edge: its factor takes the place of the one that its feature had in the products.
+//
+// Leaves below give the feature their sum times its *gain* (o - z) / (o s + z (1 - s)), and the
+// feature's previous edge has counted them by its own gain, so that each edge brings the
+// difference. A lane stays on the way of the feature, or leaves it here, or had left it before:
+// then only z changes, and the gain is -1 / (1 - s) as it was. One of three numbers is 1 for a lane
+// and the others are 0; sums instead of branches are vector code.
 COMMITTEE_INLINE void go_down(Path& path, const Edge& edge) {
   const double* __restrict children = path.children(edge.level - 1);
   const double* __restrict was_on = path.is_on(edge.previous);
@@ -122,6 +130,7 @@ COMMITTEE_INLINE void go_down(Path& path, const Edge& edge) {
     had_left[i] = (1.0 - was_on[i]) * edge.share;
   }
   const double* __restrict inverse_before = path.inverses(edge.previous);
+  const double* __restrict gain_before = path.gains(edge.previous);
   double* __restrict inverses = path.inverses(edge.level);
   double* __restrict gains = path.gains(edge.level);
   const double* __restrict above = path.products(edge.level - 1);
@@ -131,6 +140,8 @@ COMMITTEE_INLINE void go_down(Path& path, const Edge& edge) {
     const double factor = path.points()[q] + z_part;
     inverses[q] = 1.0 / factor;
     gains[q] = path.weights()[q] * (1.0 - edge.z) * inverses[q];
+    path.more_on(edge.level)[q] = gains[q] - gain_before[q];
+    path.more_off(edge.level)[q] = path.gains_off()[q] - gain_before[q];
     const double if_on = factor * inverse_before[q];
     const double if_leaves = z_part * inverse_before[q];
     for (std::size_t i = 0; i < kLanes; ++i) {
@@ -140,27 +151,23 @@ COMMITTEE_INLINE void go_down(Path& path, const Edge& edge) {
   }
 }
 
-// What the leaves below an edge give its feature: their sums at the points times the *gain*
-// (o - z) / (o s + z (1 - s)) of the edge, less that of the feature's previous edge, which counts
-// these leaves too. A lane with o = 0 gains -1 / (1 - s) whatever z is, and nothing by a change.
+// What the leaves below an edge give its feature, their sums given.
 COMMITTEE_INLINE void find_gain(Path& path, const Edge& edge, const double* __restrict sums,
                                 double* __restrict gain) {
-  const double* __restrict gains = path.gains(edge.level);
-  const double* __restrict gains_before = path.gains(edge.previous);
-  double if_on[kLanes] = {};
-  double if_leaves[kLanes] = {};
-  for (std::size_t q = 0; q < path.n_points(); ++q) {
-    const double gain_on = gains[q] - gains_before[q];
-    const double gain_off = path.gains_off()[q] - gains_before[q];
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      if_on[i] += gain_on * sums[q * kLanes + i];
-      if_leaves[i] += gain_off * sums[q * kLanes + i];
-    }
-  }
+  const double* __restrict more_on = path.more_on(edge.level);
+  const double* __restrict more_off = path.more_off(edge.level);
   const double* __restrict was_on = path.is_on(edge.previous);
   const double* __restrict is_on = path.is_on(edge.level);
+  const std::size_t n_points = path.n_points();
   for (std::size_t i = 0; i < kLanes; ++i) {
-    gain[i] = is_on[i] * if_on[i] + (was_on[i] - is_on[i]) * if_leaves[i];
+    double if_on = 0.0;
+    double if_leaves = 0.0;
+    std::size_t q = 0;
+    do {  // there is a point; not asking lets the compiler make vectors of lanes
+      if_on += more_on[q] * sums[q * kLanes + i];
+      if_leaves += more_off[q] * sums[q * kLanes + i];
+    } while (++q < n_points);
+    gain[i] = is_on[i] * if_on + (was_on[i] - is_on[i]) * if_leaves;
   }
 }
 
