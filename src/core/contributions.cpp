@@ -208,6 +208,7 @@ COMMITTEE_INLINE void explain_block_code(const EdgeList& list, const BlockRows& 
   const std::size_t size = path.n_values() * path.n_points() * kLanes;
   std::size_t level = 0;
   choose_children(*list.tree, 0, rows, path.children(0));
+  std::fill_n(path.sums(0), size, 0.0);
   for (const Edge& edge : list.edges) {
     for (; level >= edge.level; --level) go_up(path, level, out);
     go_down(path, edge);
