@@ -64,6 +64,27 @@ def level_list(levels):
     return [len(levels) | LIST_FLAG, *sorted(levels)]
 
 
+def child_of(arrays, node, row):
+    """Which child of a node a row (Python numbers, None is missing) takes, by the book."""
+    flags = int(arrays["feature_and_flags"][node])
+    value, kind, missing_left = row[flags & 0xFFFFFF], flags >> 24 & 3, flags >> 26 & 1
+    bits = arrays["threshold"][node]
+    data = arrays["category_data"][int(bits) :].tolist() if kind >= SUBSET else None
+    default = 0 if missing_left else 1
+    if kind == REAL:
+        return default if value is None else int(not value <= float(bits.view(np.float64)))
+    if kind == INTEGER:
+        return default if value is None else int(not value <= int(bits.view(np.int64)))
+    if kind == SUBSET:
+        if data[0] & LIST_FLAG:
+            listed = value in data[1 : 1 + (data[0] & ~LIST_FLAG)]
+        else:
+            listed = 0 <= value < 32 * data[0] and data[1 + value // 32] >> (value % 32) & 1
+        return 1 - default if listed else default
+    child = data[3 + value] if 0 <= value < data[2] else NO_CHILD
+    return data[1] if child == NO_CHILD else child
+
+
 def random_view(rng, schema, pick_threshold, n_splits=12, classes=("no", "yes")):
     """A tree with random splits of all kinds on the features of a schema."""
     builder = TreeBuilder()

@@ -11,12 +11,12 @@ import pytest
 from hand_trees import (
     FAN_OUT,
     INTEGER,
-    LIST_FLAG,
     NO_CHILD,
     REAL,
     SUBSET,
     TreeBuilder,
     bit_set,
+    child_of,
     level_list,
 )
 
@@ -98,25 +98,7 @@ def walk(arrays, row):
     """The nodes that a row (Python numbers, None is missing) passes, by the book."""
     node, path = 0, [0]
     while arrays["first_child"][node] != 0:
-        flags = int(arrays["feature_and_flags"][node])
-        value, kind, missing_left = row[flags & 0xFFFFFF], flags >> 24 & 3, flags >> 26 & 1
-        bits = arrays["threshold"][node]
-        data = arrays["category_data"][int(bits) :].tolist() if kind >= SUBSET else None
-        default = 0 if missing_left else 1
-        if kind == REAL:
-            child = default if value is None else int(not value <= float(bits.view(np.float64)))
-        elif kind == INTEGER:
-            child = default if value is None else int(not value <= int(bits.view(np.int64)))
-        elif kind == SUBSET:
-            if data[0] & LIST_FLAG:
-                listed = value in data[1 : 1 + (data[0] & ~LIST_FLAG)]
-            else:
-                listed = 0 <= value < 32 * data[0] and data[1 + value // 32] >> (value % 32) & 1
-            child = 1 - default if listed else default
-        else:
-            child = data[3 + value] if 0 <= value < data[2] else NO_CHILD
-            child = data[1] if child == NO_CHILD else child
-        node = int(arrays["first_child"][node]) + child
+        node = int(arrays["first_child"][node]) + child_of(arrays, node, row)
         path.append(node)
     return path
 

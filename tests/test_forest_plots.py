@@ -8,6 +8,7 @@ import pytest
 from committee._importance import Importances
 from committee._oob import OobCurve
 from committee.forest_plots import (
+    plot_contributions,
     plot_importances,
     plot_intervals,
     plot_oob_curve,
@@ -98,6 +99,31 @@ def test_votes_of_numbers_are_a_histogram(rng):
     assert ax.lines[0].get_xdata()[0] == pytest.approx(model.predict(X[:1])[0])
 
 
+def test_contributions_lead_from_the_mean_to_the_prediction(classes):
+    model, X, _ = classes
+    ax = shown(plot_contributions(model, X[:1], label="low"))
+    parts = model.predict_contributions(X[:1])[0, :, 1]
+    widths = [bar.get_width() for bar in ax.patches]
+    assert sorted(widths) == pytest.approx(sorted(parts[:-1]))
+    assert abs(widths[-1]) == max(abs(parts[:-1]))  # the largest is on top
+    assert ax.patches[0].get_x() == pytest.approx(parts[-1])
+    top = ax.patches[-1]
+    assert top.get_x() + top.get_width() == pytest.approx(model.predict_proba(X[:1])[0, 1])
+    assert ax.get_xlabel() == "probability of low"
+
+
+def test_small_contributions_are_drawn_together(rng):
+    X = rng.normal(size=(60, 5))
+    model = RandomForestRegressor(10, random_state=0).fit(X, X[:, 0])
+    ax = shown(plot_contributions(model, X[:1], top=2))
+    labels = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert labels[0] == "3 others"
+    assert len(labels) == 3
+    total = sum(bar.get_width() for bar in ax.patches)
+    parts = model.predict_contributions(X[:1])[0]
+    assert total == pytest.approx(parts[:-1].sum())
+
+
 def test_a_search_is_a_line_for_each_kind_of_forest():
     tried = [
         TuningCandidate(name, number, 1.0 / number, 0.5, 0.1, 25 * number)
@@ -128,6 +154,10 @@ def test_rows_of_a_class_lie_together(classes):
         (lambda m, X: plot_intervals([1, 2], [[1, 2]]), ValueError, "bounds must have a row"),
         (lambda m, X: plot_intervals([1], [[1, 2]], style="fan"), ValueError, "style must be"),
         (lambda m, X: plot_votes(object(), X), TypeError, "must be a fitted forest"),
+        (lambda m, X: plot_contributions(object(), X), TypeError, "must be a fitted tree or"),
+        (lambda m, X: plot_contributions(m, X), ValueError, "one row; got 80 rows"),
+        (lambda m, X: plot_contributions(m, X[:1], label="?"), ValueError, "label must be one of"),
+        (lambda m, X: plot_contributions(m, X[:1], top=0), ValueError, "top must be"),
         (lambda m, X: plot_proximity(m, np.zeros((3001, 3))), ValueError, "at most 3000 rows"),
     ],
 )

@@ -18,6 +18,7 @@ from committee import (
     ExtraTreesClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    plot_contributions,
     plot_importances,
     plot_intervals,
     plot_oob_curve,
@@ -131,11 +132,12 @@ def quantiles() -> None:
 
 
 def penguin_forest() -> None:
-    """Draw the votes about the most doubtful penguin, and all penguins by proximity."""
+    """Draw the votes about the most doubtful penguin and why, and all penguins by proximity."""
     X, y = load_penguins()
     model = RandomForestClassifier(200, random_state=0).fit(X, y)
     doubtful = int(model.predict_proba(X).max(axis=1).argmin())
     save("votes.png", plot_votes(model, X[doubtful : doubtful + 1]).figure)
+    save("contributions.png", plot_contributions(model, X[doubtful : doubtful + 1], top=5).figure)
     save("proximity.png", plot_proximity(model, X, y, out_of_bag=True).figure)
 
 

@@ -24,6 +24,7 @@ _HOMES = {
     "export_rules": "committee.export",
     "export_text": "committee.export",
     "load": "committee._model_file",
+    "plot_contributions": "committee.forest_plots",
     "plot_importances": "committee.forest_plots",
     "plot_intervals": "committee.forest_plots",
     "plot_oob_curve": "committee.forest_plots",
@@ -51,6 +52,7 @@ __all__ = [
     "export_rules",
     "export_text",
     "load",
+    "plot_contributions",
     "plot_importances",
     "plot_intervals",
     "plot_oob_curve",
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from committee.evaluation import BootstrapScore, bootstrap_score
     from committee.export import export_rules, export_text
     from committee.forest_plots import (
+        plot_contributions,
         plot_importances,
         plot_intervals,
         plot_oob_curve,

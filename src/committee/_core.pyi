@@ -40,6 +40,7 @@ class Tree:
     def predict(self, table: Table, n_threads: int = 1) -> NDArray[np.float64]: ...
     def apply(self, table: Table, n_threads: int = 1) -> NDArray[np.uint32]: ...
     def decision_path(self, table: Table) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def contributions(self, table: Table, n_threads: int = 1) -> NDArray[np.float64]: ...
     def prune(self, alpha: float) -> Tree: ...
     def pruning_path(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
@@ -157,6 +158,16 @@ class Forest:
     def apply(
         self, table: Table, leaf_numbers: bool = False, n_threads: int = 1
     ) -> NDArray[np.uint32]: ...
+    def contributions(
+        self,
+        table: Table,
+        *,
+        hard: bool = False,
+        tree_weights: NDArray[np.float64] | None = None,
+        n_threads: int = 1,
+    ) -> NDArray[np.float64]:
+        """Return what each feature adds to `predict`, n_rows x (n_features + 1) x n_values."""
+
     def add_out_of_bag(
         self,
         table: Table,

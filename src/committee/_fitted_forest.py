@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from committee import _core
+from committee._contributions import ContributionsMixin
 from committee._forest_answers import ForestAnswers
 from committee._forest_growth import Floats
 from committee._forest_oob import TrainingRecord
@@ -23,7 +24,7 @@ from committee._threads import resolve_threads
 _FEW_ROWS = 32
 
 
-class FittedForest(ForestAnswers, BaseEstimator):
+class FittedForest(ForestAnswers, ContributionsMixin, BaseEstimator):
     """Base class of the forest estimators, as far as it does not fit."""
 
     _stored_attributes = (
@@ -206,6 +207,13 @@ class FittedForest(ForestAnswers, BaseEstimator):
         values = self._forest.predict(table, hard=self._is_hard, n_threads=n_threads)
         values /= self._forest.n_trees
         return values
+
+    def _contributions(self, table: _core.Table) -> Floats:
+        forest = self._forest
+        weights = np.full(forest.n_trees, 1.0 / forest.n_trees)
+        return forest.contributions(
+            table, hard=self._is_hard, tree_weights=weights, n_threads=self._threads()
+        )
 
     def _staged_means(self, X: Any) -> Iterator[Floats]:
         """Yield the means over the first tree, the first two, and so on."""

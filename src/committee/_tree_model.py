@@ -18,6 +18,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import UNUSED
 
 from committee import _core
+from committee._contributions import ContributionsMixin
 from committee._params import check_choice, check_max_features, check_real, check_seed
 from committee._svg import TreeReprMixin
 from committee._table import TableSchema, read_table
@@ -33,7 +34,7 @@ register_pickling()
 AUTO_EXACT_ROWS = 2**14
 
 
-class TreeModel(TreeReprMixin, BaseEstimator):
+class TreeModel(TreeReprMixin, ContributionsMixin, BaseEstimator):
     """Base class of the estimators that are one tree of the engine."""
 
     # `check_input` is an argument of scikit-learn's that changes nothing here: no metadata.
@@ -173,6 +174,9 @@ class TreeModel(TreeReprMixin, BaseEstimator):
 
     def _threads(self) -> int:
         return resolve_threads(self.n_jobs)
+
+    def _contributions(self, table: _core.Table) -> NDArray[np.float64]:
+        return self._tree.contributions(table, self._threads())
 
     def apply(self, X: Any, check_input: bool = True) -> NDArray[np.int64]:
         """Return the leaf that each row reaches.

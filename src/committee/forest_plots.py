@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from committee.tuning import TuningResult
 
 __all__ = [
+    "plot_contributions",
     "plot_importances",
     "plot_intervals",
     "plot_oob_curve",
@@ -299,6 +300,103 @@ def _plot_class_votes(said: NDArray[np.float64], labels: Sequence[str], ax: Any)
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
     return ax
+
+
+def plot_contributions(
+    model: Any, row: Any, *, label: Any = None, top: int = 10, ax: Axes | None = None
+) -> Axes:
+    """Draw how the features of a row take a model from its mean to its prediction.
+
+    Parameters
+    ----------
+    model : fitted tree or forest
+        A model with `predict_contributions` and one output.
+    row : table of one row
+        With the columns of `fit`.
+    label : class label or None, default=None
+        Classifier only: the class whose probability is explained; None is the predicted one.
+    top : int, default=10
+        Features with a bar of their own, the largest contributions; one more bar has the others.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure when None.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes. Bars are read upward: each begins where the one below has ended.
+
+    Examples
+    --------
+    >>> from committee import RandomForestClassifier, plot_contributions
+    >>> from committee.datasets import load_penguins
+    >>> X, y = load_penguins()
+    >>> model = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> ax = plot_contributions(model, X[:1], top=3)
+    >>> [tick.get_text() for tick in ax.get_yticklabels()][0]
+    '4 others'
+    """
+    top = check_int("top", top, 1)
+    parts, what = _parts_of_row(model, row, label)
+    names = [info.name for info in model.schema_.features]
+    order = np.argsort(-np.abs(parts[:-1]), kind="stable")
+    labels, widths = [names[index] for index in order[:top]], parts[order[:top]]
+    if len(order) > top:
+        n_others = len(order) - top
+        labels.append(f"{n_others} others" if n_others > 1 else names[order[top]])
+        widths = np.append(widths, parts[order[top:]].sum())
+    labels, widths = labels[::-1], widths[::-1]
+    ends = parts[-1] + np.cumsum(widths)
+    ax = _axes(ax, "plot_contributions", (6.4, 1.3 + 0.34 * len(labels)))
+    places = np.arange(len(labels))
+    colors = [_BLUE if width >= 0 else _ORANGE for width in widths]
+    ax.barh(places, widths, left=ends - widths, height=0.62, color=colors)
+    ax.vlines(ends[:-1], places[:-1], places[1:], color=_GREY, linewidth=0.8)
+    ax.axvline(parts[-1], color=_GREY, linewidth=0.8, linestyle=":")
+    for place, width, end in zip(places, widths, ends, strict=True):
+        right = max(end, end - width)
+        ax.annotate(
+            f"{width:+.3g}",
+            (right, place),
+            (4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize="small",
+            color=INK,
+        )
+    ax.use_sticky_edges = False  # or there is no margin beside bars
+    ax.margins(x=0.12)
+    ax.set_yticks(places, labels, color=INK)
+    ax.set_xlabel(what, color=INK)
+    title = f"mean {parts[-1]:.3g}, this row {parts.sum():.3g}"
+    ax.set_title(title, color=INK, fontsize="medium")
+    _tidy(ax, "x")
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def _parts_of_row(model: Any, row: Any, label: Any) -> tuple[NDArray[np.float64], str]:
+    """Return the contributions to one number about a row, and what this number is."""
+    if not hasattr(model, "predict_contributions"):
+        raise TypeError(
+            "model must be a fitted tree or forest with predict_contributions; got "
+            f"{type(model).__name__}"
+        )
+    found = model.predict_contributions(row)
+    if model.n_outputs_ > 1:
+        raise ValueError(f"model must have one output to be drawn; it has {model.n_outputs_}")
+    if len(found) != 1:
+        raise ValueError(f"row must be a table of one row; got {len(found)} rows")
+    classes = model._class_labels()
+    if classes is None:
+        if label is not None:
+            raise ValueError("label must be None: the model predicts a number")
+        return found[0], "prediction"
+    labels = list(classes[0])
+    if label is not None and label not in labels:
+        raise ValueError(f"label must be one of {classes[0].tolist()}; got {label!r}")
+    index = labels.index(label) if label is not None else int(found[0].sum(axis=0).argmax())
+    return found[0, :, index], f"probability of {labels[index]}"
 
 
 def plot_tuning(result: TuningResult, *, ax: Axes | None = None) -> Axes:

@@ -16,7 +16,6 @@
 #include "node_statistics.hpp"
 #include "piece.hpp"
 #include "random.hpp"
-#include "record_kernels.hpp"
 #include "rows.hpp"
 #include "splitter.hpp"
 #include "subtree.hpp"

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <span>
 
-#include "record_kernels.hpp"
+#include "byte_cut.hpp"
 #include "score_kernels.hpp"
 #include "simd.hpp"
 

@@ -9,7 +9,6 @@
 
 #include "criterion.hpp"
 #include "random.hpp"
-#include "record_kernels.hpp"
 #include "simd.hpp"
 #include "small_cuts.hpp"
 #include "splitter.hpp"

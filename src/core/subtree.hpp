@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "block.hpp"
+#include "byte_cut.hpp"
 #include "grow_options.hpp"
 #include "piece.hpp"
 

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
+#include "../contributions.hpp"
 #include "../forest.hpp"
 #include "../forest_grower.hpp"
 #include "../forest_routing.hpp"
@@ -169,6 +171,19 @@ auto importances(const Forest& self, std::int64_t n_threads) {
 
 // ---- prediction ----
 
+std::span<const double> checked_tree_weights(const Forest& self,
+                                             const std::optional<Vector<double>>& tree_weights) {
+  if (!tree_weights) return {};
+  if (tree_weights->shape(0) != self.n_trees()) {
+    throw nb::value_error("tree_weights must have one entry a tree");
+  }
+  return {tree_weights->data(), tree_weights->shape(0)};
+}
+
+void check_hard(const Forest& self, bool hard) {
+  if (hard && !self.info.is_classification) throw nb::value_error("only classes can be voted for");
+}
+
 auto predict_table(const Forest& self, const TableObject& table, bool hard,
                    const std::optional<Vector<double>>& tree_weights,
                    const std::optional<std::vector<std::uint32_t>>& stages,
@@ -176,14 +191,9 @@ auto predict_table(const Forest& self, const TableObject& table, bool hard,
   const std::size_t threads = checked_threads(n_threads);
   check_table(self, table.view());
   Combination combination;
+  check_hard(self, hard);
   combination.hard = hard;
-  if (hard && !self.info.is_classification) throw nb::value_error("only classes can be voted for");
-  if (tree_weights) {
-    if (tree_weights->shape(0) != self.n_trees()) {
-      throw nb::value_error("tree_weights must have one entry a tree");
-    }
-    combination.tree_weights = {tree_weights->data(), tree_weights->shape(0)};
-  }
+  combination.tree_weights = checked_tree_weights(self, tree_weights);
   const std::size_t n_rows = table.view().n_rows;
   const std::size_t n_values = self.info.n_values;
   const std::size_t n_stages = stages ? stages->size() : 1;
@@ -220,6 +230,21 @@ auto apply_table(const Forest& self, const TableObject& table, bool leaf_numbers
   run_monitored(nb::none(), [&](Monitor& monitor) {
     apply(self, table.view(), leaf_numbers ? Reached::kLeafNumber : Reached::kNode,
           {out.data(), out.size()}, threads, monitor);
+  });
+  return out;
+}
+
+auto contributions_of_table(const Forest& self, const TableObject& table, bool hard,
+                            const std::optional<Vector<double>>& tree_weights,
+                            std::int64_t n_threads) {
+  const std::size_t threads = checked_threads(n_threads);
+  check_table(self, table.view());
+  check_hard(self, hard);
+  const std::span<const double> weights = checked_tree_weights(self, tree_weights);
+  auto out = empty_array<double>(
+      {table.view().n_rows, std::size_t{self.info.n_features} + 1, self.info.n_values});
+  run_monitored(nb::none(), [&](Monitor& monitor) {
+    contributions(self, table.view(), hard, weights, {out.data(), out.size()}, threads, monitor);
   });
   return out;
 }
@@ -265,6 +290,10 @@ void register_forest(nb::module_& m) {
            "Sums of the trees' values or votes, n_rows x n_values; with stages one for each.")
       .def("predict_each", &predict_each_tree, nb::arg("table"), nb::arg("n_threads") = 1,
            "Values of each tree, n_rows x n_trees x n_values.")
+      .def("contributions", &contributions_of_table, nb::arg("table"), nb::kw_only(),
+           nb::arg("hard") = false, nb::arg("tree_weights") = nb::none(), nb::arg("n_threads") = 1,
+           "What each feature adds to predict, and last the mean: "
+           "n_rows x (n_features + 1) x n_values.")
       .def("apply", &apply_table, nb::arg("table"), nb::arg("leaf_numbers") = false,
            nb::arg("n_threads") = 1,
            "Leaf of each row in each tree: numbers of nodes, or of leaves.");

@@ -8,10 +8,12 @@
 #include <cmath>
 #include <string>
 
+#include "../contributions.hpp"
 #include "../pruning.hpp"
 #include "arrays.hpp"
 #include "buffer.hpp"
 #include "gil.hpp"
+#include "monitor.hpp"
 #include "table.hpp"
 
 namespace committee {
@@ -171,6 +173,19 @@ auto decision_path_of_table(const TreeObject& self, const TableObject& table) {
   return std::make_pair(to_array(std::move(path.offsets)), to_array(std::move(path.indices)));
 }
 
+auto contributions_of_table(const TreeObject& self, const TableObject& table,
+                            std::int64_t n_threads) {
+  const std::size_t threads = checked_threads(n_threads);
+  self.check_table(table.view());
+  const Tree& tree = self.tree();
+  auto out =
+      empty_array<double>({table.view().n_rows, std::size_t{tree.n_features} + 1, tree.n_values});
+  run_monitored(nb::none(), [&](Monitor& monitor) {
+    contributions(tree, table.view(), {out.data(), out.size()}, threads, monitor);
+  });
+  return out;
+}
+
 TreeObject prune_tree(const TreeObject& self, double alpha) {
   if (!(alpha >= 0)) {
     throw nb::value_error(
@@ -212,6 +227,9 @@ void register_tree(nb::module_& m) {
            "Number of the leaf of each row.")
       .def("decision_path", &decision_path_of_table, nb::arg("table"),
            "The nodes each row passes, as (offsets, indices).")
+      .def("contributions", &contributions_of_table, nb::arg("table"), nb::arg("n_threads") = 1,
+           "What each feature adds to predict, and last the mean: "
+           "n_rows x (n_features + 1) x n_values.")
       .def("prune", &prune_tree, nb::arg("alpha"),
            "The tree without the links of strength <= alpha.")
       .def("pruning_path", &path_of_tree, "Effective alphas and total leaf impurities.");
