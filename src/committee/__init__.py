@@ -17,6 +17,8 @@ _HOMES = {
     "DecisionTreeRegressor": "committee.trees",
     "ExtraTreesClassifier": "committee.forests",
     "ExtraTreesRegressor": "committee.forests",
+    "GradientBoostingClassifier": "committee.boosting",
+    "GradientBoostingRegressor": "committee.boosting",
     "ModelFileError": "committee._model_file",
     "RandomForestClassifier": "committee.forests",
     "RandomForestRegressor": "committee.forests",
@@ -44,6 +46,8 @@ __all__ = [
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "ModelFileError",
     "RandomForestClassifier",
     "RandomForestRegressor",
@@ -67,6 +71,7 @@ __all__ = [
 if TYPE_CHECKING:
     from committee._model_file import ModelFileError, load, save
     from committee.bagging import BaggingClassifier, BaggingRegressor
+    from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from committee.evaluation import BootstrapScore, bootstrap_score
     from committee.export import export_rules, export_text
     from committee.forest_plots import (

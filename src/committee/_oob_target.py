@@ -117,6 +117,12 @@ class OobTarget:
             losses = (self.best_codes(values[rows]) != self.codes[rows]).astype(np.float64)
         return float(np.average(losses.mean(axis=1), weights=self.weights_of(rows)))
 
+    def part(self, rows: Rows) -> OobTarget:
+        """Return the target of some rows."""
+        codes = None if self.codes is None else self.codes[rows]
+        reals = None if self.reals is None else self.reals[rows]
+        return OobTarget(codes, self.classes, reals, self.weights_of(rows))
+
     def weights_of(self, rows: Rows) -> Floats | None:
         return None if self.weights is None else self.weights[rows]
 
@@ -132,6 +138,9 @@ class OobTarget:
     def _flat(self, table: NDArray[Any]) -> NDArray[Any]:
         return table[:, 0] if self.n_outputs == 1 else table
 
+
+# What such a parameter may be besides a metric.
+_SWITCHES = {"oob_score": "True, False", "scoring": "None"}
 
 # A score from predicted values of some rows.
 Score = Callable[[Floats, Rows], float]
@@ -149,6 +158,8 @@ class OobMetric:
         True is accuracy (all outputs right) or R2 (mean over the outputs). A callable is
         ``metric(y_true, y_pred)`` on labels or numbers, or a scorer that `make_scorer` of
         scikit-learn made. A name is that of a scorer, such as "roc_auc".
+    name : str, default="oob_score"
+        The parameter, for messages.
 
     Examples
     --------
@@ -159,6 +170,7 @@ class OobMetric:
 
     target: OobTarget
     oob_score: Any
+    name: str = "oob_score"
 
     def score(self, values: Floats, rows: Rows) -> float:
         """Return the score of the values of these rows."""
@@ -166,16 +178,16 @@ class OobMetric:
             return self._accuracy(values, rows) if self.target.classes else self._r2(values, rows)
         try:
             return self._score(values, rows)
-        except (TypeError, ValueError) as error:
+        except (AttributeError, TypeError, ValueError) as error:
             name = self.oob_score if isinstance(self.oob_score, str) else "the metric"
             hint = ' ("roc_auc" is for two classes, "roc_auc_ovr" for more)'
             raise ValueError(
-                f"oob_score: {name} cannot score the out-of-bag predictions of this target: {error}"
+                f"{self.name}: {name} cannot score the predictions of this target: {error}"
                 + (hint if name == "roc_auc" else "")
             ) from error
 
     def _score(self, values: Floats, rows: Rows) -> float:
-        metric = resolve_metric(self.oob_score)
+        metric = resolve_metric(self.oob_score, self.name)
         weights = self.target.weights_of(rows)
         measure = getattr(metric, "_score_func", metric)
         options = {}
@@ -228,8 +240,8 @@ def _r2_of(errors: Floats, truth: Floats, weights: Floats | None) -> float:
     return float(shares.mean())
 
 
-def resolve_metric(oob_score: Any) -> Any:
-    """Check `oob_score`; return False, True, a metric or a scorer.
+def resolve_metric(oob_score: Any, name: str = "oob_score") -> Any:
+    """Check `oob_score` or another such parameter; return False, True, a metric or a scorer.
 
     Examples
     --------
@@ -239,7 +251,7 @@ def resolve_metric(oob_score: Any) -> Any:
     if isinstance(oob_score, bool | np.bool_):
         return bool(oob_score)
     accepted = (
-        "oob_score must be True, False, a metric(y_true, y_pred) or the name of a scorer "
+        f"{name} must be {_SWITCHES[name]}, a metric(y_true, y_pred) or the name of a scorer "
         'such as "roc_auc"'
     )
     if isinstance(oob_score, str):

@@ -283,7 +283,7 @@ def plan_rows(
     units: NDArray[np.uint32] | None = None
     n_units, unit_weights, unit_strata = n_rows, weights, strata
     if groups is not None:
-        n_units, units = _number_groups(groups, n_rows)
+        n_units, units = number_groups(groups, n_rows)
         if weights is not None:
             unit_weights = np.bincount(units, weights, n_units).astype(np.float64)
         if strata is not None:
@@ -307,8 +307,14 @@ def plan_rows(
     return sampler
 
 
-def _number_groups(groups: Any, n_rows: int) -> tuple[int, NDArray[np.uint32]]:
-    """Return how many groups there are, and the group of each row."""
+def number_groups(groups: Any, n_rows: int) -> tuple[int, NDArray[np.uint32]]:
+    """Return how many groups there are, and the group of each row.
+
+    Examples
+    --------
+    >>> number_groups(["b", "a", "b"], 3)
+    (2, array([1, 0, 1], dtype=uint32))
+    """
     values = np.asarray(groups)
     if values.shape != (n_rows,):
         raise ValueError(

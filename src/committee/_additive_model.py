@@ -1,0 +1,177 @@
+"""A fitted sum of members: trees of the engine, or any regressors.
+
+Round i has one member for each column of scores. Sums start from zero; where boosting started is
+added by whoever asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee import _core
+from committee._any_table import AnyTable
+from committee._codec_classes import register
+from committee._table import TableSchema
+
+Floats = NDArray[np.float64]
+
+# Staged sums are made for so many rounds at a time.
+_STAGES = 16
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class TreeSum:
+    """Trees of the engine, a forest for each column of scores.
+
+    Parameters
+    ----------
+    forests : list of _core.Forest
+        All with the same number of trees.
+    schema : TableSchema
+        How tables are read.
+    """
+
+    forests: list[_core.Forest]
+    schema: TableSchema
+
+    @classmethod
+    def of_rounds(cls, rounds: list[list[_core.Tree]], schema: TableSchema) -> TreeSum:
+        """Make one of the trees of each round."""
+        columns = zip(*rounds, strict=True)
+        return cls(
+            [_core.Forest.from_trees(list(each), "squared_error", []) for each in columns], schema
+        )
+
+    def joined(self, more: TreeSum) -> TreeSum:
+        """Return the sum with more rounds."""
+        pairs = zip(self.forests, more.forests, strict=True)
+        return TreeSum([_core.Forest.join([a, b]) for a, b in pairs], more.schema)
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds."""
+        return self.forests[0].n_trees
+
+    @property
+    def n_columns(self) -> int:
+        """Number of scores of a row."""
+        return len(self.forests)
+
+    def read(self, X: Any, name: str) -> _core.Table:
+        """Read a table to predict from."""
+        return self.schema.read(X, name)
+
+    def sums(self, table: _core.Table, n_threads: int) -> Floats:
+        """Return the sums of all rounds, n_rows x n_columns, Fortran-ordered."""
+        sums = np.empty((table.n_rows, self.n_columns), order="F")
+        for column, forest in enumerate(self.forests):
+            sums[:, column] = forest.predict(table, n_threads=n_threads)[:, 0]
+        return sums
+
+    def staged(self, table: _core.Table, n_threads: int) -> Iterator[Floats]:
+        """Yield the sums of the first round, the first two, and so on."""
+        for begin in range(0, self.n_rounds, _STAGES):
+            stages = list(range(begin + 1, min(begin + _STAGES, self.n_rounds) + 1))
+            parts = [
+                forest.predict(table, stages=stages, n_threads=n_threads)[:, :, 0]
+                for forest in self.forests
+            ]
+            for index in range(len(stages)):
+                yield np.asfortranarray(np.column_stack([part[index] for part in parts]))
+
+    def replay(self, table: _core.Table, scores: Floats, n_threads: int) -> None:
+        """Add all trees to the scores in the order of training: the same roundings."""
+        for column, forest in enumerate(self.forests):
+            for index in range(forest.n_trees):
+                scores[:, column] += forest.tree(index).predict(table, n_threads)[:, 0]
+
+    def _validate_loaded(self) -> None:
+        forests = self.forests
+        if type(forests) is not list or type(self.schema) is not TableSchema or not forests:
+            raise ValueError("a part is of another type")
+        for forest in forests:
+            if type(forest) is not _core.Forest or forest.n_trees != forests[0].n_trees:
+                raise ValueError("the columns differ in their number of trees")
+            if (forest.n_features, forest.n_values) != (self.schema.n_features, 1):
+                raise ValueError("the trees do not fit the schema")
+        if forests[0].n_trees == 0:
+            raise ValueError("there are no trees")
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class LearnerSum:
+    """Regressors of any kind.
+
+    Parameters
+    ----------
+    rounds : list of lists of estimators
+        The members of each round.
+    rates : list of float
+        The learning rate of each round.
+    names : tuple of str or None
+        Column names.
+    n_features : int
+        Number of columns.
+    """
+
+    rounds: list[list[Any]]
+    rates: list[float]
+    names: tuple[str, ...] | None
+    n_features: int
+
+    def joined(self, more: LearnerSum) -> LearnerSum:
+        """Return the sum with more rounds."""
+        rounds, rates = [*self.rounds, *more.rounds], [*self.rates, *more.rates]
+        return LearnerSum(rounds, rates, more.names, more.n_features)
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds."""
+        return len(self.rounds)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of scores of a row."""
+        return len(self.rounds[0])
+
+    def read(self, X: Any, name: str) -> AnyTable:
+        """Read a table to predict from."""
+        return AnyTable(X).matched(self.names, self.n_features, name, stacklevel=6)
+
+    def sums(self, table: AnyTable, n_threads: int) -> Floats:
+        """Return the sums of all rounds, n_rows x n_columns, Fortran-ordered."""
+        sums = np.zeros((table.n_rows, self.n_columns), order="F")
+        self.replay(table, sums, n_threads)
+        return sums
+
+    def staged(self, table: AnyTable, n_threads: int) -> Iterator[Floats]:
+        """Yield the sums of the first round, the first two, and so on."""
+        sums = np.zeros((table.n_rows, self.n_columns), order="F")
+        for number in range(self.n_rounds):
+            self._add(number, table, sums)
+            yield sums.copy(order="F")
+
+    def replay(self, table: AnyTable, scores: Floats, n_threads: int) -> None:
+        """Add all members to the scores in the order of training."""
+        for number in range(self.n_rounds):
+            self._add(number, table, scores)
+
+    def _add(self, number: int, table: AnyTable, scores: Floats) -> None:
+        for column, member in enumerate(self.rounds[number]):
+            values = np.asarray(member.predict(table.native), np.float64)
+            scores[:, column] += self.rates[number] * values.reshape(len(values))
+
+    def _validate_loaded(self) -> None:
+        if type(self.rounds) is not list or not self.rounds:
+            raise ValueError("there are no rounds")
+        if len(self.rates) != len(self.rounds):
+            raise ValueError("rounds and learning rates differ in number")
+        if any(len(members) != self.n_columns for members in self.rounds):
+            raise ValueError("rounds differ in their number of members")

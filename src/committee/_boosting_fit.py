@@ -1,0 +1,367 @@
+"""One fit of a gradient boosting estimator: from a table to fitted attributes.
+
+`BoostingFit` reads the table, holds out validation rows, plans the draws and hands a `BoostingJob`
+to its rounds. It does not change the estimator, but tells what its attributes should become.
+"""
+
+from __future__ import annotations
+
+import warnings
+import zlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee._additive_model import LearnerSum, TreeSum
+from committee._any_table import AnyTable
+from committee._boosting_defaults import choose
+from committee._boosting_rounds import BoostingJob
+from committee._boosting_settings import booster_settings, boosting_weights
+from committee._boosting_start import BoostingStart, start_of
+from committee._interim_booster import InterimBooster
+from committee._meta_estimator import takes_weights
+from committee._objective import Objective
+from committee._oob_target import OobTarget
+from committee._params import check_max_features, check_seed
+from committee._progress import Progress
+from committee._sampling import RowSampler, parameter_seed, plan_rows
+from committee._table import TableSchema, read_table
+from committee._target import check_same_length
+from committee._training_log import TrainingLog
+from committee._tree_settings import RowWeights, bin_table
+from committee._validation import Stopper, Watch, held_out_rows
+from committee._weak_learners import AnyLearner, TreeLearner
+from committee._weights import read_weights
+
+if TYPE_CHECKING:
+    from committee import _core
+    from committee._loss import Loss
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+_VALIDATION = 7  # what a seed of its own is made for
+
+
+def _make_booster(
+    dataset: _core.BinnedDataset,
+    settings: dict[str, Any],
+    weights: Floats | None,
+    n_threads: int,
+    table: _core.Table,
+) -> Any:
+    """Return the engine that grows the trees of a fit; the one place that knows which."""
+    return InterimBooster(dataset, settings, weights, n_threads, table)
+
+
+class BoostingFit:
+    """Everything that a fit looks at.
+
+    Parameters
+    ----------
+    model : BoostingModel
+        The estimator, whose parameters have been looked at one by one.
+    X, y, sample_weight, eval_set, groups
+        What `fit` was given.
+    """
+
+    def __init__(
+        self, model: Any, X: Any, y: Any, sample_weight: Any, eval_set: Any, groups: Any
+    ) -> None:
+        self.model, self.X, self.eval_set, self.groups = model, X, eval_set, groups
+        self.name = type(model).__name__
+        self.is_warm: bool = model._is_warm
+        # The table as the learner reads it; the schema is for trees only.
+        self.table: Any
+        self.schema: TableSchema | None
+        if model.estimator is None:
+            self.table, self.schema = read_table(X, model.categorical_features)
+        else:
+            self.table, self.schema = AnyTable(X), None
+        self.n_rows: int = self.table.n_rows
+        own = read_weights(sample_weight, self.n_rows)
+        self.target: OobTarget = model._read_target(y, own)
+        check_same_length(self.n_rows, self.target.n_rows)
+        self.loss: Loss = model._make_loss(self.target)
+        self.seed: int = model._seed if self.is_warm else check_seed(model.random_state)
+        self._weigh(own)
+        self.choices = choose(
+            model,
+            self.n_counted,
+            self.table.n_features,
+            self.loss.n_classes,
+            model.loss if isinstance(model.loss, str) else type(self.loss).__name__,
+        )
+        losses = (self.loss,) * self.target.n_outputs
+        self.objective = Objective(losses, _columns(self.target), self.weights)
+        self.n_kept = self._count_kept()
+
+    def attributes(self) -> dict[str, Any]:
+        """Run the rounds; return what is to be set."""
+        learner = self._learner()
+        attributes: dict[str, Any] = self.model._target_attributes(self.target)
+        mark = self._fingerprint()
+        if self.is_warm:
+            self._check_continues(mark, attributes)
+        start: BoostingStart = self.model._start if self.is_warm else self._start()
+        job = self._job(learner, start)
+        n_rounds = self.choices.n_estimators
+        progress = Progress(self.name, "rounds", n_rounds, int(self.model.verbose))
+        rounds = job.run(self.n_kept, n_rounds, progress)
+        n_features = self.table.n_features
+        attributes |= self._results(rounds, job)
+        attributes |= {
+            "_start": start,
+            "_loss": job.judge.losses[0],
+            "_seed": self.seed,
+            "_fingerprint": mark,
+            "_n_rows": self.n_rows,
+            "n_features_in_": n_features,
+            "n_trees_per_iteration_": self.objective.n_columns,
+            "max_features_": check_max_features(self.model.max_features, n_features),
+            "learning_rate_": self.choices.learning_rate,
+        }
+        names = self.table.names if self.schema is None else self.schema.names
+        if names is not None:
+            attributes["feature_names_in_"] = np.array(names, dtype=object)
+        if self.schema is not None:
+            attributes["schema_"] = self.schema
+        return attributes
+
+    # ---- rows ----
+
+    def _weigh(self, own: Floats | None) -> None:
+        """Weigh the rows, and hold some out where early stopping needs them.
+
+        Rows that are held out stay in the table with a weight of zero: they are absent.
+        """
+        combined = RowWeights.combine(self.n_rows, own, self.model._class_factors(self.target))
+        weights = boosting_weights(combined, own)
+        self.weights = self.tree_weights = weights
+        self.n_counted = combined.n_counted
+        self.held_out: Rows | None = None
+        self.learnt: Rows | None = None
+        if not self.model._stops or self.eval_set is not None:
+            return
+        codes = self.target.codes
+        self.held_out = held_out_rows(
+            self.n_rows,
+            self.model.validation_fraction,
+            np.random.default_rng(parameter_seed(self.seed, _VALIDATION)),
+            present=None if weights is None else weights > 0,
+            classes=None if codes is None else codes[:, 0],
+            groups=self.groups,
+            last=self.model.validation_part == "last",
+        )
+        left = np.ones(self.n_rows) if weights is None else weights.copy()
+        left[self.held_out] = 0.0
+        self.weights = left
+        # Without weights of the user's, the booster is told by the sample which rows to use.
+        self.tree_weights = None if weights is None else left
+        self.learnt = np.flatnonzero(left)
+        self.n_counted = RowWeights(self.n_rows, left, None).n_counted
+
+    @property
+    def _mask(self) -> NDArray[np.uint8] | None:
+        """Rows to learn from, where some are held out."""
+        if self.learnt is None:
+            return None
+        mask = np.zeros(self.n_rows, np.uint8)
+        mask[self.learnt] = 1
+        return mask
+
+    def _sampler(self) -> RowSampler | None:
+        share = float(self.model.subsample)
+        if share == 1.0:
+            return None
+        present = None if self.weights is None else (self.weights > 0).astype(np.float64)
+        options: dict[str, Any] = {"bootstrap": False, "weights": present, "groups": self.groups}
+        n_units = plan_rows(self.n_rows, self.seed, **options).n_draws
+        options["max_samples"] = max(1, int(share * n_units))
+        return plan_rows(self.n_rows, self.seed, **options)
+
+    # ---- learner and start ----
+
+    def _learner(self) -> TreeLearner | AnyLearner:
+        if self.schema is None:
+            return self._any_learner()
+        model, rate = self.model, self.choices.learning_rate
+        total = float(self.n_counted if self.weights is None else self.weights.sum())
+        share = float(model.subsample)
+        n_drawn = max(1, int(self.n_counted * share))
+        settings = booster_settings(model, self.schema, self.choices, n_drawn, total * share)
+        n_threads = model._threads()
+        dataset, self.schema = bin_table(
+            model,
+            self.table,
+            self.schema,
+            self.weights,
+            exact=model.split_finding == "exact",
+            n_threads=n_threads,
+        )
+        booster = _make_booster(dataset, settings, self.tree_weights, n_threads, self.table)
+        alpha = model.ccp_alpha / 2  # scikit-learn's is of squared errors, twice the loss
+        directions = settings.get("monotonic")
+        return TreeLearner(booster, self.table, rate, self.seed, alpha, directions, n_threads)
+
+    def _any_learner(self) -> AnyLearner:
+        estimator = self.model.estimator
+        weighs = takes_weights(estimator)
+        if self.tree_weights is not None and not weighs:
+            raise ValueError(
+                f"estimator must take sample_weight to boost with weights; {estimator!r} does not"
+            )
+        rate = self.choices.learning_rate
+        return AnyLearner(estimator, self.table, rate, self.seed, weighs, self.learnt)
+
+    def _start(self) -> BoostingStart:
+        return start_of(self.model.init, self.X, self.target.y, self.learnt, self.objective)
+
+    # ---- the job ----
+
+    def _job(self, learner: TreeLearner | AnyLearner, start: BoostingStart) -> BoostingJob:
+        scores = start.scores(self.X, self.n_rows, self.loss)
+        # All rounds are measured by one loss, that of the start.
+        judge, log = self.objective.prepared(scores), TrainingLog.empty()
+        if self.is_warm:
+            judge = replace(judge, losses=(self.model._loss,) * judge.n_outputs)
+            self.model._sum.replay(self.table, scores, self.model._threads())
+            log = self.model.training_log_.head(self.n_kept)
+        watch = self._watch(judge, start)
+        return BoostingJob(
+            learner,
+            self.objective,
+            judge,
+            scores,
+            self._mask,
+            self._sampler(),
+            watch,
+            self._stopper(watch, scores),
+            self.model._callbacks(),
+            log,
+        )
+
+    def _watch(self, judge: Objective, start: BoostingStart) -> Watch | None:
+        """Return the validation rows: those given, or those held out."""
+        scoring, rows = self.model.scoring, self.held_out
+        if self.eval_set is None:
+            if rows is None:
+                return None
+            part = self.target.part(rows)
+            return Watch(judge.part(rows, part.weights), part, scoring, rows=rows)
+        X, y, *weight = _opened(self.eval_set)
+        table, n_rows = self._read_validation(X)
+        weights = read_weights(weight[0] if weight else None, n_rows)
+        part = self.model._read_new_target(y, weights, self.target)
+        check_same_length(n_rows, part.n_rows)
+        scores = start.scores(X, n_rows, self.loss)
+        if self.is_warm:
+            sums = self.model._sum
+            sums.replay(sums.read(X, self.name), scores, self.model._threads())
+        objective = Objective(judge.losses, _columns(part), weights)
+        return Watch(objective, part, scoring, table=table, scores=scores)
+
+    def _read_validation(self, X: Any) -> tuple[Any, int]:
+        """Return a validation table as the learner takes it, and its number of rows."""
+        if self.schema is not None:
+            table = self.schema.read(X, self.name)
+            return table, table.n_rows
+        fitted = self.table
+        found = AnyTable(X).matched(fitted.names, fitted.n_features, self.name, stacklevel=6)
+        return found.native, found.n_rows
+
+    def _stopper(self, watch: Watch | None, scores: Floats) -> Stopper:
+        patience = self.choices.patience if self.model._stops else None
+        tol = float(self.model.tol)
+        if watch is not None and self.model.scoring is None:
+            # Relative to the loss of the start, so that it does not depend on units.
+            tol *= abs(watch.look(scores)["validation_loss"])
+        return Stopper(patience, tol, self.n_kept)
+
+    # ---- results ----
+
+    def _results(self, rounds: list[list[Any]], job: BoostingJob) -> dict[str, Any]:
+        """Return the model of the best round, and the log."""
+        n_rounds = self.n_kept + len(rounds)
+        best = n_rounds if job.watch is None else max(job.stopper.best, 1)
+        last = best if self.model._stops else n_rounds
+        kept = rounds[: max(last - self.n_kept, 0)]
+        return {
+            "_sum": self._sum(kept, self.choices.learning_rate),
+            "training_log_": job.log,
+            "best_iteration_": best,
+            "n_estimators_": last,
+        }
+
+    def _sum(self, rounds: list[list[Any]], rate: float) -> TreeSum | LearnerSum:
+        before: Any = self.model._sum if self.is_warm else None
+        more: TreeSum | LearnerSum
+        if not rounds:
+            more = before
+        elif self.schema is not None:
+            more = TreeSum.of_rounds(rounds, self.schema)
+        else:
+            rates = [rate] * len(rounds)
+            more = LearnerSum(rounds, rates, self.table.names, self.table.n_features)
+        return more if before is None or not rounds else before.joined(more)
+
+    # ---- warm start ----
+
+    def _count_kept(self) -> int:
+        """Return how many rounds stay: those of the last fit with warm_start, else none."""
+        n_kept = self.model._sum.n_rounds if self.is_warm else 0
+        n_estimators = self.choices.n_estimators
+        if n_kept > n_estimators:
+            raise ValueError(
+                f"n_estimators={n_estimators} must be larger or equal to "
+                f"estimators_.shape[0]={n_kept} when warm_start==True"
+            )
+        if n_kept == n_estimators:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return n_kept
+
+    def _fingerprint(self) -> int:
+        """Return a number that tells this target and these weights from others."""
+        number = zlib.crc32(np.ascontiguousarray(self.target.table).data)
+        return number if self.weights is None else zlib.crc32(self.weights.data, number)
+
+    def _check_continues(self, mark: int, attributes: dict[str, Any]) -> None:
+        """Check that new rounds can join those of the last fit."""
+        model = self.model
+        is_same = (
+            mark == model._fingerprint
+            and self.n_rows == model._n_rows
+            and self.table.n_features == model.n_features_in_
+            and type(self.loss) is type(model._loss)
+            and getattr(model, "schema_", None) == self.schema
+        )
+        for name, value in attributes.items():
+            is_same = is_same and bool(np.array_equal(getattr(model, name), value))
+        if not is_same:
+            raise ValueError(
+                "warm_start=True adds rounds that learn from the table of the last fit; the rows, "
+                "columns, target, classes, weights, loss or weak learner have changed. Set "
+                "warm_start=False to start anew"
+            )
+
+
+def _opened(eval_set: Any) -> tuple[Any, ...]:
+    if isinstance(eval_set, list) and len(eval_set) == 1:
+        (eval_set,) = eval_set  # as LightGBM and XGBoost take it
+    if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
+        raise TypeError(
+            "eval_set must be a tuple (X, y) or (X, y, sample_weight); got "
+            f"{type(eval_set).__name__}"
+        )
+    return eval_set
+
+
+def _columns(target: OobTarget) -> NDArray[Any]:
+    """Return the target with one contiguous column an output."""
+    return np.asfortranarray(target.table)

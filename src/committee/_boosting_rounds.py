@@ -1,0 +1,129 @@
+"""The rounds of boosting: from first scores to members and a log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee._objective import Objective
+from committee._progress import Progress
+from committee._sampling import RowSampler
+from committee._training_log import TrainingLog
+from committee._validation import Stopper, Watch
+from committee._weighted_statistics import weighted_mean
+
+Floats = NDArray[np.float64]
+Sample = NDArray[np.uint8]
+Callback = Callable[[int, TrainingLog], Any]
+
+
+@dataclass(eq=False)
+class BoostingJob:
+    """Everything that decides the rounds of a fit.
+
+    Parameters
+    ----------
+    learner : TreeLearner or AnyLearner
+        What is fitted in each round.
+    objective : Objective
+        What is minimised; weights are zero for rows that are held out.
+    judge : Objective
+        The same with the loss that all rounds are measured by.
+    scores : ndarray of float64, shape (n_rows, n_columns), Fortran-ordered
+        Scores of all training rows, so far.
+    present : ndarray of uint8 or None
+        Rows to learn from; None: all.
+    sampler : RowSampler or None
+        Rows of each round; None: all of them.
+    watch : Watch or None
+        Validation rows.
+    stopper : Stopper
+        When to stop.
+    callbacks : sequence of callable
+        Called with the number of rounds and the log after each; True stops.
+    log : TrainingLog
+        Of the rounds before these.
+    """
+
+    learner: Any
+    objective: Objective
+    judge: Objective
+    scores: Floats
+    present: Sample | None
+    sampler: RowSampler | None
+    watch: Watch | None
+    stopper: Stopper
+    callbacks: Sequence[Callback] = ()
+    log: TrainingLog = field(default_factory=TrainingLog.empty)
+
+    def run(self, begin: int, end: int, progress: Progress) -> list[list[Any]]:
+        """Boost from round `begin` to before `end`; return the members of each round."""
+        started = time.monotonic()
+        before = self.judge.row_losses(self.scores) if self.sampler is not None else None
+        rounds: list[list[Any]] = []
+        for number in range(begin, end):
+            sample = self._sample(number)
+            members = self.learner.fit(
+                self.objective.prepared(self.scores), self.scores, number, sample
+            )
+            self._check_scores()
+            rounds.append(members)
+            losses = self.judge.row_losses(self.scores)
+            entries = self._losses(losses, before, sample)
+            before = losses
+            wants_stop = self._watch(members, entries)
+            self.log = self.log.with_round(entries | {"seconds": time.monotonic() - started})
+            progress.show(number + 1)
+            # Every callback hears of every round.
+            answers = [callback(number + 1, self.log) for callback in self.callbacks]
+            if wants_stop or any(answer is True for answer in answers):
+                break
+        return rounds
+
+    def _sample(self, number: int) -> Sample | None:
+        if self.sampler is None:
+            return self.present
+        return (self.sampler.counts(number) > 0).astype(np.uint8)
+
+    def _check_scores(self) -> None:
+        if not np.isfinite(self.scores).all():
+            raise ValueError(
+                "the scores have left the range of float64: lower learning_rate, or check that "
+                "the gradients of the loss are right"
+            )
+
+    def _losses(
+        self, losses: Floats, before: Floats | None, sample: Sample | None
+    ) -> dict[str, float]:
+        """Return the mean losses of the rows that were drawn, and of those that were not."""
+        weights = self.judge.weights
+        if self.sampler is None or before is None or sample is None:
+            return {"train_loss": weighted_mean(losses, weights)}
+        drawn = sample > 0
+        present = np.ones(len(drawn), bool) if self.present is None else self.present > 0
+        left_out = present & ~drawn
+        entries = {"train_loss": _mean_of(losses, weights, drawn)}
+        if left_out.any():
+            loss = _mean_of(losses, weights, left_out)
+            entries["oob_loss"] = loss
+            entries["oob_improvement"] = _mean_of(before, weights, left_out) - loss
+        return entries
+
+    def _watch(self, members: list[Any], entries: dict[str, float]) -> bool:
+        """Add what validation rows say to the log; return whether to stop."""
+        if self.watch is None:
+            return False
+        if self.watch.scores is not None:
+            for column, member in enumerate(members):
+                self.watch.scores[:, column] += self.learner.say(member, self.watch.table)
+        entries |= self.watch.look(self.scores)
+        return self.stopper.add(self.watch.badness(entries))
+
+
+def _mean_of(losses: Floats, weights: Floats | None, rows: NDArray[np.bool_]) -> float:
+    return weighted_mean(losses[rows], None if weights is None else weights[rows])

@@ -1,0 +1,194 @@
+"""From the parameters of a boosting estimator to the settings of the engine, and row weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee._boosting_defaults import BoostingChoices
+from committee._params import (
+    check_choice,
+    check_int,
+    check_int_or_fraction,
+    check_max_features,
+    check_monotonic_cst,
+    check_real,
+)
+from committee._table import Kind, TableSchema
+from committee._tree_settings import RowWeights
+
+Floats = NDArray[np.float64]
+
+# Weights whose mean is this far from one are brought to it, whole or not: squares of their sums
+# stay finite.
+_FAR = 1e6
+
+
+def booster_settings(
+    model: Any, schema: TableSchema, choices: BoostingChoices, n_rows: int, total: float
+) -> dict[str, Any]:
+    """Check the parameters that shape a tree; return them for the engine.
+
+    Parameters
+    ----------
+    model : estimator
+        Has the parameters.
+    schema : TableSchema
+        The features.
+    choices : BoostingChoices
+        Parameters with an automatic value.
+    n_rows : int
+        Rows that a round learns from, repetitions included.
+    total : float
+        Their weight.
+
+    Returns
+    -------
+    settings : dict
+        What a booster takes.
+    """
+    settings: dict[str, Any] = {
+        "max_leaf_nodes": choices.max_leaf_nodes,
+        "min_rows_leaf": choices.min_samples_leaf,
+        "min_child_weight": check_real("min_child_weight", model.min_child_weight, 0.0),
+        "l1": check_real("l1_regularization", model.l1_regularization, 0.0),
+        "l2": choices.l2_regularization,
+        # scikit-learn's decrease is of squared errors, twice the loss.
+        "min_gain": check_real("min_impurity_decrease", model.min_impurity_decrease, 0.0)
+        * (total / 2),
+        "growth": check_choice("growth", model.growth, ("best", "level", "depth")),
+        "category_smoothing": check_real("category_smoothing", model.category_smoothing, 0.0),
+    }
+    max_depth = check_int("max_depth", model.max_depth, 1, none=True)
+    if max_depth is not None:
+        settings["max_depth"] = min(max_depth, 2**32 - 1)
+    _add_limits(settings, model, n_rows, total)
+    _add_draws(settings, model, schema.n_features)
+    directions = _monotonic(model, schema)
+    if directions is not None:
+        settings["monotonic"] = directions
+    if model.interaction_cst is not None:
+        settings["interactions"] = interactions(model.interaction_cst, schema)
+    return settings
+
+
+def _add_limits(settings: dict[str, Any], model: Any, n_rows: int, total: float) -> None:
+    """Add scikit-learn's limits where they say more than that of the rows of a leaf."""
+    name, value = "min_samples_split", model.min_samples_split
+    min_rows_split = min(check_int_or_fraction(name, value, n_rows, 2), n_rows + 1)
+    if min_rows_split > 2 * settings["min_rows_leaf"]:
+        settings["min_rows_split"] = min_rows_split
+    share = check_real("min_weight_fraction_leaf", model.min_weight_fraction_leaf, 0.0, 0.5)
+    if share > 0:
+        settings["min_weight_leaf"] = share * total
+
+
+def _add_draws(settings: dict[str, Any], model: Any, n_features: int) -> None:
+    names = {
+        "features_per_tree": "features_per_tree",
+        "features_per_level": "features_per_level",
+        "max_features": "features_per_node",
+    }
+    for name, engine_name in names.items():
+        count = check_max_features(getattr(model, name), n_features, name)
+        if count < n_features:
+            settings[engine_name] = count
+
+
+def _monotonic(model: Any, schema: TableSchema) -> list[int] | None:
+    directions = check_monotonic_cst(model.monotonic_cst, schema.n_features, schema.names)
+    for feature, direction in zip(schema.features, directions or (), strict=False):
+        if direction and feature.kind == Kind.CATEGORY:
+            raise ValueError(
+                f"monotonic_cst constrains {feature.name!r}, a category: its levels have no order"
+            )
+    return directions
+
+
+def interactions(interaction_cst: Any, schema: TableSchema) -> list[list[int]]:
+    """Return which features may meet in a branch, as lists of positions.
+
+    Parameters
+    ----------
+    interaction_cst : {"no_interactions", "pairwise"} or sequence of groups of features
+        Features by position or by name. Features in no group form one of their own, all together.
+    schema : TableSchema
+        The features.
+
+    Returns
+    -------
+    groups : list of lists of int
+        Every feature is in some group.
+    """
+    n_features = schema.n_features
+    accepted = (
+        'interaction_cst must be None, "no_interactions", "pairwise" or a list of groups of '
+        "features, by position or name"
+    )
+    if isinstance(interaction_cst, str):
+        if interaction_cst == "no_interactions":
+            return [[feature] for feature in range(n_features)]
+        if interaction_cst == "pairwise":
+            return [[a, b] for a in range(n_features) for b in range(a + 1, n_features)] or [[0]]
+        raise ValueError(f"{accepted}; got {interaction_cst!r}")
+    if not isinstance(interaction_cst, Iterable):
+        raise TypeError(f"{accepted}; got {interaction_cst!r}")
+    groups = []
+    for group in interaction_cst:
+        if isinstance(group, str) or not isinstance(group, Iterable):
+            raise TypeError(f"{accepted}; got the group {group!r}")
+        groups.append(sorted({_position(feature, schema) for feature in group}))
+    rest = sorted(set(range(n_features)) - {feature for group in groups for feature in group})
+    return groups + ([rest] if rest else [])
+
+
+def _position(feature: Any, schema: TableSchema) -> int:
+    if isinstance(feature, str):
+        if schema.names is None or feature not in schema.names:
+            raise ValueError(f"interaction_cst names {feature!r}, which is no column of X")
+        return schema.names.index(feature)
+    is_position = isinstance(feature, int | np.integer) and not isinstance(feature, bool)
+    if not is_position or not 0 <= feature < schema.n_features:
+        raise ValueError(
+            f"interaction_cst holds {feature!r}; X has the positions 0 to {schema.n_features - 1}"
+        )
+    return int(feature)
+
+
+def boosting_weights(rows: RowWeights, own: Floats | None) -> Floats | None:
+    """Return the weights that boosting uses: whole ones as they are, others with a mean of one.
+
+    Whole weights are repetitions. Of other weights only ratios should matter, yet what they are
+    compared with (`l2_regularization`, `min_child_weight`) is counted in rows.
+
+    Parameters
+    ----------
+    rows : RowWeights
+        Sample weights times class weights.
+    own : ndarray of float64 or None
+        The sample weights alone, which say whether weights are repetitions.
+
+    Returns
+    -------
+    weights : ndarray of float64 or None
+        None for all one.
+
+    Examples
+    --------
+    >>> weights = np.array([0.25, 0.75, 0.0])
+    >>> boosting_weights(RowWeights(3, weights, None), weights).tolist()
+    [0.5, 1.5, 0.0]
+    """
+    weights = rows.weights
+    if weights is None:
+        return None
+    mean = float((weights / max(int((weights > 0).sum()), 1)).sum())
+    is_whole = own is None or bool((own == np.floor(own)).all())
+    if is_whole and 1 / _FAR <= mean <= _FAR:
+        return weights
+    scaled = weights / mean
+    # Ratios beyond 1e300 and the like: what has vanished is absent.
+    return np.asarray(np.minimum(scaled, 1e12))

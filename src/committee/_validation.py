@@ -1,0 +1,188 @@
+"""Rows that no tree learns from: which they are, how good the model is on them, when to stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee._objective import Objective
+from committee._oob_target import OobMetric, OobTarget
+from committee._sampling import number_groups
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+def held_out_rows(
+    n_rows: int,
+    fraction: float,
+    generator: np.random.Generator,
+    *,
+    present: NDArray[np.bool_] | None = None,
+    classes: NDArray[np.int32] | None = None,
+    groups: Any = None,
+    last: bool = False,
+) -> Rows:
+    """Choose the rows of an inner validation part.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the table.
+    fraction : float
+        Share of the rows to hold out.
+    generator : numpy Generator
+        What draws them.
+    present : ndarray of bool or None
+        Rows of positive weight; only these are held out.
+    classes : ndarray of int32 or None
+        Class codes: each class keeps its share, and stays in training.
+    groups : array-like or None
+        Rows with the same value are kept together.
+    last : bool, default=False
+        Hold out the last rows instead: the table is in the order of time.
+
+    Returns
+    -------
+    rows : ndarray of int
+        Ascending; some rows are always left to learn from.
+
+    Examples
+    --------
+    >>> held_out_rows(10, 0.2, np.random.default_rng(0), last=True).tolist()
+    [8, 9]
+    """
+    rows = np.arange(n_rows) if present is None else np.flatnonzero(present)
+    if len(rows) < 2:
+        raise ValueError(
+            f"early stopping needs rows to validate on; got {len(rows)} sample(s) in all. Set "
+            "early_stopping=False or give eval_set"
+        )
+    if last:
+        return rows[-_share(len(rows), fraction) :]
+    if groups is not None:
+        return _some_groups(rows, groups, n_rows, fraction, generator)
+    if classes is None:
+        return np.sort(generator.permutation(rows)[: _share(len(rows), fraction)])
+    parts = []
+    for code in np.unique(classes[rows]):
+        of_class = generator.permutation(rows[classes[rows] == code])
+        parts.append(of_class[: min(round(fraction * len(of_class)), len(of_class) - 1)])
+    held_out = np.sort(np.concatenate(parts))
+    # Where every class is tiny, any row is better than none.
+    return held_out if len(held_out) else generator.permutation(rows)[:1]
+
+
+def _share(n: int, fraction: float) -> int:
+    return min(max(round(fraction * n), 1), n - 1)
+
+
+def _some_groups(
+    rows: Rows, groups: Any, n_rows: int, fraction: float, generator: np.random.Generator
+) -> Rows:
+    """Take whole groups, in drawn order, until they hold the wanted share of the rows."""
+    n_groups, numbers = number_groups(groups, n_rows)
+    numbers = numbers[rows]
+    sizes = np.bincount(numbers, minlength=n_groups)
+    order = generator.permutation(np.flatnonzero(sizes))
+    if len(order) < 2:
+        raise ValueError("groups must have two groups or more, one of them to validate on; got one")
+    before = np.cumsum(sizes[order]) - sizes[order]
+    n_taken = max(1, min(int((before < fraction * len(rows)).sum()), len(order) - 1))
+    return rows[np.isin(numbers, order[:n_taken])]
+
+
+@dataclass(eq=False)
+class Watch:
+    """Validation rows, and what is known of them after each round.
+
+    Parameters
+    ----------
+    objective : Objective
+        Target and weights of these rows, with the loss they are judged by.
+    target : OobTarget
+        The same for a scorer.
+    scoring : str, callable or None
+        The scorer; None is the loss.
+    rows : ndarray of int or None
+        The rows of the training table; None for a table of their own.
+    table : object
+        That table, as the learner reads it.
+    scores : ndarray of float64 or None
+        Scores of that table, Fortran-ordered; they grow with the model.
+    """
+
+    objective: Objective
+    target: OobTarget
+    scoring: Any = None
+    rows: Rows | None = None
+    table: Any = None
+    scores: Floats | None = None
+
+    def look(self, train_scores: Floats) -> dict[str, float]:
+        """Return the entries of the log: loss, and score where there is a scorer."""
+        if self.rows is None:
+            assert self.scores is not None
+            scores = self.scores
+        else:
+            scores = np.asfortranarray(train_scores[self.rows])
+        entries = {"validation_loss": self.objective.mean_loss(scores)}
+        if self.scoring is not None:
+            entries["validation_score"] = self._score(scores)
+        return entries
+
+    def _score(self, scores: Floats) -> float:
+        if self.target.classes:
+            values = self.objective.probabilities(scores)[:, : self.target.n_values]
+        else:
+            values = self.objective.predictions(scores)
+            values = values[:, np.newaxis] if values.ndim == 1 else values
+        metric = OobMetric(self.target, self.scoring, "scoring")
+        return metric.score(values, np.arange(len(values)))
+
+    def badness(self, entries: dict[str, float]) -> float:
+        """Return what should fall: the loss, or minus the score."""
+        if self.scoring is None:
+            return entries["validation_loss"]
+        return -entries["validation_score"]
+
+
+class Stopper:
+    """Remembers the best round, and says when there has been none for too long.
+
+    Parameters
+    ----------
+    patience : int or None
+        Rounds without an improvement of `tol` that end the fit; None never ends it.
+    tol : float
+        Least improvement that counts.
+    first : int, default=0
+        Rounds that there are already.
+
+    Examples
+    --------
+    >>> stopper = Stopper(2, 0.0)
+    >>> [stopper.add(value) for value in (3.0, 2.0, 2.5, 2.2)], stopper.best
+    ([False, False, False, True], 2)
+    """
+
+    def __init__(self, patience: int | None, tol: float, first: int = 0) -> None:
+        self._patience, self._tol = patience, tol
+        self._n_rounds = first
+        self.best = first
+        self._least, self._goal = np.inf, np.inf
+        self._since = 0
+
+    def add(self, badness: float) -> bool:
+        """Take note of one more round; return whether to stop."""
+        self._n_rounds += 1
+        if badness < self._least:
+            self._least, self.best = badness, self._n_rounds
+        if badness < self._goal:
+            self._goal, self._since = badness - self._tol, 0
+        else:
+            self._since += 1
+        return self._patience is not None and self._since >= self._patience
