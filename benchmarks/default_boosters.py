@@ -120,6 +120,7 @@ class HistGradientBoosting(_Default):
     def _fit(self, X: Any, y: NDArray[Any]) -> None:
         from boosters import openmp
         from sklearn.compose import make_column_transformer
+        from sklearn.model_selection import KFold, StratifiedKFold
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import TargetEncoder
 
@@ -127,7 +128,8 @@ class HistGradientBoosting(_Default):
         wide = [name for name in names if X[name].nunique() > MAX_LEVELS]
         model = self._build()
         if wide:
-            encoder = TargetEncoder(random_state=self.random_state)
+            folds = self._kind(KFold, StratifiedKFold)
+            encoder = TargetEncoder(cv=folds(5, shuffle=True, random_state=self.random_state))
             columns = make_column_transformer((encoder, wide), remainder="passthrough")
             model = make_pipeline(columns.set_output(transform="pandas"), model)
         with openmp().limit(limits=self.n_jobs):

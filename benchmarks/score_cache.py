@@ -72,11 +72,12 @@ class ScoreCache:
         whole.replace(self.path)
 
 
-def fingerprint(folder: Path) -> str:
-    """Return a short name of all code in a folder of a package, compiled code included."""
+def fingerprint(folder: Path, core: Path) -> str:
+    """Return a short name of all code of a package; its compiled core may lie elsewhere."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        if path.suffix in (".py", ".so", ".pyd"):
+        if path.suffix == ".py":
             digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
             digest.update(path.read_bytes())
+    digest.update(core.read_bytes())
     return digest.hexdigest()[:12]

@@ -31,8 +31,9 @@ def table_score(metric: str, truth: NDArray[Any], answers: Any) -> float:
 
 def _as_shares(answers: Any) -> NDArray[np.float64]:
     """Return class probabilities in float64 with a sum of one in each row."""
-    shares: NDArray[np.float64] = np.asarray(answers, dtype=np.float64)
-    return np.divide(shares, shares.sum(axis=1, keepdims=True))
+    shares = np.array(answers, dtype=np.float64)
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares
 
 
 def classification_scores(truth: NDArray[np.int64], shares: Any) -> dict[str, float]:

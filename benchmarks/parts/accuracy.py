@@ -66,8 +66,10 @@ class Entrant:
         name = next(name for name in found if name != "numpy")
         if library != "committee":
             return found[name]
-        package = Path(resolve("committee:__file__")).parent
-        return f"{found[name]}+{fingerprint(package)}"
+        package, core = (
+            Path(resolve(f"{each}:__file__")) for each in ("committee", "committee._core")
+        )
+        return f"{found[name]}+{fingerprint(package.parent, core)}"
 
 
 @dataclass(frozen=True)
