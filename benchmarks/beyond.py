@@ -35,7 +35,8 @@ def describe_model(model: Any) -> dict[str, int]:
 
 def core_predictor(model: Any, rows: Any) -> Callable[[int], Any] | None:
     """Return a prediction of row i that starts in the C++ core, None for other libraries."""
-    inner = getattr(model, "_forest", None) or getattr(model, "_tree", None)
+    inners = (getattr(model, name, None) for name in ("_booster", "_forest", "_tree"))
+    inner = next((each for each in inners if each is not None), None)
     if inner is None or not type(model).__module__.startswith("committee"):
         return None
     from committee import _core

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FOLDER_VARIABLE = "COMMITTEE_DATA"
+TEST_SHARE = 0.25  # of a real table
 _BLOCK = 2**16
 _LAW_SEED = 2028  # which features matter is one fixed law; resamples draw other rows
 
@@ -102,8 +103,10 @@ _LOW_LEVEL: tuple[Callable[[NDArray[np.float32]], NDArray[np.float32]], ...] = (
 )
 
 
-def _higgs_split(n_train: int, n_test: int, resample: int, regression: bool = False) -> Split:
-    X, y = higgs(n_train + n_test, seed=resample, regression=regression)
+def _higgs_split(
+    n_train: int, n_test: int, resample: int, n_features: int = 28, regression: bool = False
+) -> Split:
+    X, y = higgs(n_train + n_test, n_features, seed=resample, regression=regression)
     # A contiguous part of a C-ordered array is as fast to read as an array of its own.
     return Split(X[:n_train], y[:n_train], X[n_train:], y[n_train:])
 
@@ -145,6 +148,8 @@ def _cut(X: NDArray[Any], y: NDArray[Any], n_train: int, n_test: int, resample: 
 _PROBLEMS: dict[str, Callable[[int, int, int], Split]] = {
     "higgs": _higgs_split,
     "higgs regression": partial(_higgs_split, regression=True),
+    "higgs regression S": partial(_higgs_split, n_features=20, regression=True),
+    "higgs regression M": partial(_higgs_split, n_features=100, regression=True),
     "classification S": partial(_classification_split, n_features=20),
     "classification M": partial(_classification_split, n_features=100),
     "breast cancer": _breast_cancer_split,
@@ -192,6 +197,17 @@ def read_table(info: TableInfo) -> tuple[Any, NDArray[Any]]:
 
     frame = pd.read_parquet(_folder() / info.file)
     return frame.drop(columns=info.target), frame[info.target].to_numpy()
+
+
+def cut_table(X: Any, y: Any, info: TableInfo, seed: int) -> list[Any]:
+    """Return X_train, X_test, y_train and y_test; classes keep their shares in both parts."""
+    from sklearn.model_selection import train_test_split
+
+    classes = y if info.is_classification else None
+    parts: list[Any] = train_test_split(
+        X, y, test_size=TEST_SHARE, random_state=seed, stratify=classes
+    )
+    return parts
 
 
 def _folder() -> Path:

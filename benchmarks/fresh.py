@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -69,18 +70,26 @@ class Worker:
         """Return the result of a method."""
         return self._ask({"method": method, "arguments": arguments})
 
+    def call_within(self, seconds: float, method: str, **arguments: Any) -> Any:
+        """Return the result of a method, or end the process and raise a TimeoutError."""
+        return self._ask({"method": method, "arguments": arguments}, seconds)
+
     def __enter__(self) -> Worker:
         return self
 
     def __exit__(self, *error: object) -> None:
         self._process.communicate()  # the end of its input is the end of its work
 
-    def _ask(self, question: dict[str, Any]) -> Any:
+    def _ask(self, question: dict[str, Any], seconds: float | None = None) -> Any:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with contextlib.suppress(BrokenPipeError):  # then there is no answer either
             self._process.stdin.write(json.dumps(question) + "\n")
             self._process.stdin.flush()
+        # One question, one line: nothing of an earlier answer is left in the buffer.
+        if not select.select([self._process.stdout], [], [], seconds)[0]:
+            self._process.kill()
+            raise TimeoutError(f"no answer of {self._maker} within {seconds:g} s")
         answer = self._process.stdout.readline()
         if not answer:
             raise RuntimeError(

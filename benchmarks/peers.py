@@ -13,9 +13,12 @@ from importlib import import_module, metadata
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 from fresh import resolve
 from measure import say
 
+# The environment variable of `run.py --max-threads`: what a small run may use of a busy machine.
+MAX_THREADS = "COMMITTEE_MAX_THREADS"
 _DISTRIBUTIONS = {"sklearn": "scikit-learn", "sklearnex": "scikit-learn-intelex"}
 
 
@@ -31,6 +34,8 @@ class Contestant:
     encode: bool = False  # categories become numbers first, for estimators that need it
     package: str = ""  # what to import, if the estimator is an adapter of ours
     python_variable: str = ""  # the environment variable that names its own interpreter
+    layout: str = "C"  # of the training array: "F" is column by column
+    simd: str = ""  # the instruction set of ours, for the whole process; empty: the best there is
 
     @property
     def library(self) -> str:
@@ -47,8 +52,14 @@ class Contestant:
         """The interpreter that runs it."""
         return os.environ[self.python_variable] if self.python_variable else sys.executable
 
+    def arrange(self, X: Any) -> Any:
+        """Return a training array in the layout that suits the library."""
+        return np.asarray(X, order="F" if self.layout == "F" else "C")
+
     def build(self) -> Any:
         """Return the estimator, not yet fitted."""
+        if self.simd:
+            resolve("committee._core:set_simd_level")(self.simd)
         params = {name: _value(value) for name, value in self.params.items()}
         if self.threads_parameter is not None:
             params[self.threads_parameter] = self.threads
@@ -64,7 +75,27 @@ class Contestant:
         if find_spec(self.library) is None:
             return f"{self.library} is not installed"
         module, _, name = self.estimator.partition(":")
-        return None if hasattr(import_module(module), name) else f"{module} has no {name}"
+        if not hasattr(import_module(module), name):
+            return f"{module} has no {name}"
+        return None if has_simd(self.simd) else f"no instructions {self.simd} here"
+
+
+def allowed_threads(*wanted: int) -> tuple[int, ...]:
+    """Return the numbers of threads that may be used; one thread always may."""
+    limit = int(os.environ.get(MAX_THREADS, max(wanted)))
+    return tuple(threads for threads in wanted if threads <= max(1, limit))
+
+
+def has_simd(level: str) -> bool:
+    """Tell whether ours can be told to use an instruction set."""
+    if not level:
+        return True
+    try:
+        resolve("committee._core:set_simd_level")(level)
+        resolve("committee._core:set_simd_level")("auto")
+    except ValueError:
+        return False
+    return True
 
 
 def ours(label: str, estimator: str, /, *, threads: int = 1, **params: Any) -> Contestant:

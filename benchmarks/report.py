@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+NOT_MEASURED = "not measured"
+
 
 @dataclass(frozen=True, slots=True)
 class Goal:
@@ -21,7 +23,7 @@ class Goal:
 
 def not_measured(text: str) -> Goal:
     """Return a goal of which nothing is known, for example because a peer was not there."""
-    return Goal(text, "not measured", False)
+    return Goal(text, NOT_MEASURED, False)
 
 
 class Part(Protocol):
@@ -91,15 +93,24 @@ def noise_note(readings: Iterable[Mapping[str, Any]]) -> list[str]:
 def page_section(parts: Sequence[Part], results: Mapping[str, Any]) -> list[str]:
     """Return the section of a suite: goals first, then each part."""
     measured = [(part, results[part.name]) for part in parts if part.name in results]
-    goals = [goal for part, record in measured for goal in part.goals(record["result"])]
+    # Two promises may turn out to be the same: the fastest peer is known only now.
+    goals = dict.fromkeys(
+        goal for part, record in measured for goal in part.goals(record["result"])
+    )
     lines = []
     if goals:
-        rows = [(goal.text, goal.measured, "yes" if goal.is_met else "no") for goal in goals]
+        rows = [(goal.text, goal.measured, _verdict(goal)) for goal in goals]
         lines += ["### Goals", "", *table(("goal", "measured", "met"), rows), ""]
     for part, record in measured:
         lines += [f"### {part.title}", "", *part.render(record["result"]), ""]
         lines += [_provenance(record), ""]
     return lines
+
+
+def _verdict(goal: Goal) -> str:
+    if goal.is_met:
+        return "yes"
+    return "open" if goal.measured == NOT_MEASURED else "**missed**"
 
 
 def _provenance(record: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ quiet machine. Full results are committed; quick ones only show that everything 
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Sequence
 from importlib import import_module
@@ -15,16 +16,21 @@ from pathlib import Path
 from typing import Any
 
 from environment import describe_environment, load_average
+from halves import HALVES
 from measure import say
+from peers import MAX_THREADS
 from report import Part, page_section, read_results, write_results, write_section
+from selection import Selecting, Selection
+from stand_in import STAND_IN
 
 _HERE = Path(__file__).resolve().parent
-SUITES = ("smoke", "trees", "forests")
+SUITES = ("smoke", "trees", "forests", "boosting")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what the command line asks for."""
     options = _parse(arguments)
+    _tell_suites(options)
     parts = _suite(options.suite)
     if options.list:
         _list(options.suite, parts)
@@ -34,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     records = read_results(results_file)
     if not options.render:
         for part in _chosen(parts, options.only):
-            record = _measure(part, size, options.resamples)
+            record = _measure(_selected(part, options), size, options.resamples or options.seeds)
             if record is not None:
                 records[part.name] = record
                 write_results(results_file, options.suite, records)
@@ -55,12 +61,29 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     what.add_argument("--list", action="store_true", help="name the parts of the suite and stop")
     parser.add_argument("--only", metavar="NAME", action="append", help="one part; may be repeated")
     parser.add_argument("--resamples", type=_positive, help="paired resamples, for parts with them")
+    tables = parser.add_argument_group("parts with a selection of real tables")
+    tables.add_argument("--table", metavar="NAME", action="append", help="may be repeated")
+    tables.add_argument("--library", metavar="NAME", action="append", help="may be repeated")
+    tables.add_argument("--half", choices=HALVES, help="of the tables")
+    tables.add_argument("--seeds", type=_positive, help="the same as --resamples")
+    tables.add_argument("--time-limit", type=float, metavar="SECONDS", help="of one fit")
+    parser.add_argument(
+        "--max-threads", type=_positive, help="boosting: leave out those with more; with --quick"
+    )
+    parser.add_argument(
+        "--stand-in",
+        action="store_true",
+        help="scikit-learn in the place of estimators that are not there yet; with --quick",
+    )
     parser.add_argument("--render", action="store_true", help="write the page, measure nothing")
     parser.add_argument(
         "--results", type=Path, default=_HERE / "results", help="folder of the JSON files"
     )
     parser.add_argument("--page", type=Path, help="Markdown page to write the tables to")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.full and (options.stand_in or options.max_threads):
+        parser.error("--stand-in and --max-threads give no results: they need --quick")
+    return options
 
 
 def _positive(text: str) -> int:
@@ -68,6 +91,15 @@ def _positive(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"must be an int >= 1; got {text}")
     return value
+
+
+def _tell_suites(options: argparse.Namespace) -> None:
+    """Set the variables that suites look at when they are imported."""
+    told = {STAND_IN: options.stand_in, MAX_THREADS: options.max_threads}
+    for name, value in told.items():
+        os.environ.pop(name, None)
+        if value:
+            os.environ[name] = str(int(value))
 
 
 def _suite(name: str) -> tuple[Part, ...]:
@@ -86,6 +118,22 @@ def _chosen(parts: Sequence[Part], names: Sequence[str] | None) -> list[Part]:
     if unknown:
         raise SystemExit(f"--only must be one of {', '.join(known)}; got {unknown[0]}")
     return [known[name] for name in names] if names else list(parts)
+
+
+def _selected(part: Part, options: argparse.Namespace) -> Part:
+    """Tell a part what was chosen among real tables, if it lets choose."""
+    selection = Selection(
+        options.results,
+        tuple(options.table or ()),
+        tuple(options.library or ()),
+        options.half or "",
+        options.time_limit,
+    )
+    if isinstance(part, Selecting):
+        return part.select(selection)
+    if not selection.is_whole:
+        raise SystemExit(f"{part.name} has no tables to choose from: use --only accuracy")
+    return part
 
 
 def _measure(part: Part, size: str, resamples: int | None) -> dict[str, Any] | None:

@@ -17,6 +17,25 @@ HIGHER_IS_BETTER = {
 }
 
 
+def table_score(metric: str, truth: NDArray[Any], answers: Any) -> float:
+    """Return a score of probabilities or numbers by the names of the manifest of real tables."""
+    from sklearn.metrics import log_loss, roc_auc_score
+
+    if metric == "rmse":
+        return regression_scores(truth, answers)["rmse"]
+    shares = _as_shares(answers)
+    if metric == "roc_auc":
+        return float(roc_auc_score(truth, shares[:, 1]))
+    return float(log_loss(truth, shares, labels=np.arange(shares.shape[1])))
+
+
+def _as_shares(answers: Any) -> NDArray[np.float64]:
+    """Return class probabilities in float64 with a sum of one in each row."""
+    shares = np.array(answers, dtype=np.float64)
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares
+
+
 def classification_scores(truth: NDArray[np.int64], shares: Any) -> dict[str, float]:
     """Return the scores of class probabilities; the classes of `truth` are 0, 1, 2, ...
 
@@ -26,8 +45,7 @@ def classification_scores(truth: NDArray[np.int64], shares: Any) -> dict[str, fl
     """
     from sklearn.metrics import log_loss, roc_auc_score
 
-    shares = np.asarray(shares, dtype=np.float64)
-    shares = shares / shares.sum(axis=1, keepdims=True)
+    shares = _as_shares(shares)
     n_classes = shares.shape[1]
     errors = (shares - np.eye(n_classes)[truth]) ** 2
     if n_classes == 2:

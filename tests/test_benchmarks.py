@@ -1,5 +1,6 @@
 """The runner of the benchmarks, on tiny sizes: what it writes, not how fast anything is."""
 
+import hashlib
 import importlib
 import json
 import math
@@ -51,9 +52,15 @@ def run_here(module, monkeypatch):
         def call(self, method, **arguments):
             return json.loads(json.dumps(getattr(self.held, method)(**arguments)))
 
+        def call_within(self, seconds, method, **arguments):
+            return self.call(method, **arguments)
+
     for part in ("fit", "memory", "tables", "race", "repeated"):
         monkeypatch.setattr(module(f"parts.{part}"), "run_fresh", call)
-    monkeypatch.setattr(module("parts.race"), "Worker", Worker)
+    for part in ("race", "accuracy"):
+        monkeypatch.setattr(module(f"parts.{part}"), "Worker", Worker)
+    for name in ("COMMITTEE_STAND_IN", "COMMITTEE_MAX_THREADS"):  # what a run sets is put back
+        monkeypatch.setenv(name, "")
     return module("run").main
 
 
@@ -95,8 +102,8 @@ def test_an_unknown_part_is_an_error_that_names_the_parts(run_here, tmp_path):
         smoke(run_here, tmp_path, "--only", "speed")
 
 
-def test_real_tables_of_a_folder_are_compared(run_here, tmp_path, monkeypatch, rng):
-    n = 200
+def write_tables(tmp_path, monkeypatch, rng, n=200):
+    """Write one table with a target of each kind and make it the folder of real tables."""
     size = rng.normal(size=n)
     colour = rng.choice(["red", "green", "blue"], n)
     frame = pd.DataFrame({"size": size, "colour": pd.Categorical(colour), "rich": colour == "red"})
@@ -112,6 +119,10 @@ def test_real_tables_of_a_folder_are_compared(run_here, tmp_path, monkeypatch, r
     manifest = [{**entry, "n_rows": n, "file": "t.parquet", "notes": ""} for entry in entries]
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     monkeypatch.setenv("COMMITTEE_DATA", str(tmp_path))
+
+
+def test_real_tables_of_a_folder_are_compared(run_here, tmp_path, monkeypatch, rng):
+    write_tables(tmp_path, monkeypatch, rng)
     page = tmp_path / "page.md"
     chosen = ["--only", "tables", "--results", str(tmp_path), "--page", str(page)]
     run_here(["trees", "--quick", *chosen, "--resamples", "2"])
@@ -203,7 +214,7 @@ def _made_up_race(part):
     found = {
         "fits": fit,
         "predictions": [{"wall": 1.0}],
-        "single_row": {"core": 1.0},
+        "single_row": {"core": 1.0, "predict": 1.0},
         "stored": {"bytes": 1, "nodes": 1},
     }
     return {
@@ -326,3 +337,241 @@ def test_resamples_share_the_law_but_no_row(module):
     assert 0.4 < y.mean() < 0.6
     np.testing.assert_array_equal(X, again)
     assert not (X[:, 0, None] == other[None, :, 0]).any()
+
+
+# ---- boosting ----
+
+
+def test_equal_scores_share_a_rank_and_a_failure_is_last(module):
+    ranks = module("standings").ranks
+    assert ranks({"a": 0.9, "b": 0.8, "c": 0.8, "d": None}, "roc_auc") == {
+        "a": 1,
+        "b": 2.5,
+        "c": 2.5,
+        "d": 4,
+    }
+    assert ranks({"a": 0.9, "b": 0.8}, "log_loss") == {"a": 2, "b": 1}
+
+
+def test_a_normalised_score_is_a_share_of_the_best_gain_over_the_constant(module):
+    normalised = module("standings").normalised
+    scores = {"a": 1.0, "b": 1.5, "c": 2.0, "d": 2.5, "e": 99.0, "f": None}
+    found = normalised(scores, 2.0, "rmse")
+    assert found == {"a": 1, "b": 0.5, "c": 0, "d": -0.5, "e": -1, "f": -1}
+    assert normalised({"a": 0.75, "b": 1.0}, 0.5, "roc_auc") == {"a": 0.5, "b": 1}
+    assert normalised({"a": 0.5, "b": 0.4, "c": None}, 0.5, "roc_auc") == {"a": 0, "b": 0, "c": -1}
+
+
+def test_wins_are_counted_over_all_pairs(module):
+    wins = module("standings").wins
+    assert wins({"a": 3.0, "b": 2.0, "c": 2.0}, "rmse") == {"a": 0, "b": 0.75, "c": 0.75}
+    assert wins({"a": 3.0}, "rmse") == {"a": 0}
+
+
+@pytest.mark.parametrize(
+    ("score", "constant", "metric", "is_worse"),
+    [
+        (1.0101, 1.0, "log_loss", True),
+        (1.0099, 1.0, "rmse", False),
+        (0.494, 0.5, "roc_auc", True),
+        (0.496, 0.5, "roc_auc", False),
+        (None, 0.5, "roc_auc", False),
+    ],
+)
+def test_one_percent_worse_than_the_constant_counts(module, score, constant, metric, is_worse):
+    found = module("standings").is_worse_than_constant(score, constant, metric)
+    assert found is is_worse
+
+
+def test_standings_are_means_over_tables(module):
+    standings = module("standings")
+    tables = [
+        standings.TableScores("x", "rmse", 2.0, {"a": 1.0, "b": 1.5}),
+        standings.TableScores("y", "roc_auc", 0.5, {"a": None, "b": 0.4}),
+    ]
+    found = standings.standings(tables)
+    assert found["a"] == standings.Standing(1.5, 0.0, 0.5, 1, 1, 0)
+    assert found["b"] == standings.Standing(1.5, 0.25, 0.5, 1, 0, 1)
+    assert standings.standings([]) == {}
+
+
+def test_the_halves_are_disjoint_and_do_not_move(module):
+    halves = module("halves")
+    assert not halves.TUNE & halves.JUDGE
+    assert (len(halves.TUNE), len(halves.JUDGE)) == (29, 27)
+    names = ",".join(sorted(halves.TUNE)) + ";" + ",".join(sorted(halves.JUDGE))
+    assert hashlib.sha256(names.encode()).hexdigest()[:12] == "d0e3aad0b5f3"
+    assert halves.half_of("titanic") == "tune"
+    assert halves.half_of("a table that came later") == "judge"
+
+
+def test_the_rule_deals_tables_of_each_task_by_size_whatever_their_order(module, rng):
+    halves, info = module("halves"), module("datasets").TableInfo
+    tables = [
+        info(f"{task}{n}", task, "y", "rmse", n, "f") for task in ("binary", "x") for n in range(8)
+    ]
+    found = halves.alternate(tables)
+    assert [found[f"binary{n}"] for n in range(5)] == ["tune", "judge", "judge", "tune", "tune"]
+    assert list(found.values()).count("tune") == 8
+    assert halves.alternate([tables[i] for i in rng.permutation(16)]) == found
+
+
+def test_the_halves_follow_from_the_rule(module):
+    tables = module("datasets").list_tables(10**9)
+    if not tables:
+        pytest.skip("COMMITTEE_DATA does not name a folder of tables")
+    halves = module("halves")
+    rule = halves.alternate(tables)
+    assert {name for name in rule if rule[name] == "tune"} == halves.TUNE
+
+
+@pytest.mark.parametrize(
+    ("target", "seconds"),
+    [(0.5, None), (0.6, 4.0), (0.7, 3.0), (0.8, 2.0), (0.9, 1.5), (1.0, 1.0), (2.0, 1.0)],
+)
+def test_seconds_to_a_loss_are_read_between_fits(module, target, seconds):
+    fits = [(1.0, 1.0), (2.0, 0.8), (4.0, 0.6)]
+    found = module("parts.equal_loss").seconds_to_reach(target, fits)
+    assert found == (None if seconds is None else pytest.approx(seconds))
+
+
+def test_a_score_is_kept_for_its_version_threads_and_time_limit(module, tmp_path):
+    cache = module("score_cache")
+    path = tmp_path / "scores.json"
+    key = cache.RunKey("t", 0, "lib", "1", 2)
+    cache.ScoreCache.read(path).put(key, {"score": 0.5})
+    slow = cache.RunKey("t", 1, "lib", "1", 2)
+    cache.ScoreCache.read(path).put(slow, {"timeout": "ended", "limit": 10})
+    kept = cache.ScoreCache.read(path)
+    assert kept.find(key, 60)["score"] == 0.5
+    assert kept.find(cache.RunKey("t", 0, "lib", "2", 2), 60) is None
+    assert kept.find(cache.RunKey("t", 0, "lib", "1", 1), 60) is None
+    assert kept.find(slow, 10)["timeout"] == "ended"
+    assert kept.find(slow, 60) is None
+    path.write_text(path.read_text().replace('"protocol": 1', '"protocol": 0'))
+    assert cache.ScoreCache.read(path).find(key, 60) is None
+
+
+def test_a_fingerprint_follows_any_code_but_not_the_place(module, tmp_path):
+    fingerprint = module("score_cache").fingerprint
+    for place in ("here", "there"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "a.py").write_text("1")
+        (tmp_path / place / "core.so").write_text("2")
+        (tmp_path / place / "notes.txt").write_text(place)
+    found = [
+        fingerprint(tmp_path / place, tmp_path / place / "core.so") for place in ("here", "there")
+    ]
+    assert found[0] == found[1]
+    (tmp_path / "here" / "core.so").write_text("3")
+    assert fingerprint(tmp_path / "here", tmp_path / "here" / "core.so") != found[0]
+
+
+def test_a_worker_that_takes_too_long_is_ended(module):
+    with (
+        module("fresh").Worker("code:InteractiveInterpreter") as worker,
+        pytest.raises(TimeoutError, match=r"within 0\.2 s"),
+    ):
+        worker.call_within(0.2, "runsource", source="import time; time.sleep(60)")
+
+
+def accuracy(run_here, tmp_path, *more):
+    options = ["--quick", "--stand-in", "--max-threads", "1", "--only", "accuracy", *more]
+    page = tmp_path / "page.md"
+    run_here(["boosting", *options, "--results", str(tmp_path), "--page", str(page)])
+    return json.loads((tmp_path / "accuracy-scores-quick.json").read_text())["runs"], page
+
+
+def test_defaults_are_scored_once_and_ranked(run_here, module, tmp_path, monkeypatch, rng):
+    write_tables(tmp_path, monkeypatch, rng)
+    monkeypatch.setattr(module("peers"), "find_spec", lambda name: name == "sklearn" or None)
+    few, _ = accuracy(run_here, tmp_path, "--table", "b", "--seeds", "2")
+    assert not (tmp_path / "boosting-quick.json").exists()  # a part of the tables is no result
+    runs, page = accuracy(run_here, tmp_path)
+    labels = ("stand-in", "HistGradientBoosting", "constant")
+    assert {(run["table"], run["library"]) for run in runs} == {
+        (t, x) for t in "abc" for x in labels
+    }
+    assert len(few) == 2 * len(labels)
+    assert [run for run in runs if run["table"] == "b"] == few  # not measured again
+    assert all("score" in run for run in runs)
+    parts = json.loads((tmp_path / "boosting-quick.json").read_text())["parts"]
+    assert [table["name"] for table in parts["accuracy"]["result"]["tables"]] == list("abc")
+    text = page.read_text()
+    assert "| half: judge (3) |" in text
+    assert "stand-in better than HistGradientBoosting" in text
+    assert "| not measured | open |" in text  # peers that are not there
+    assert str(tmp_path) not in text
+
+
+def test_failures_and_time_limits_are_told_apart(module):
+    accuracy_result = module("parts.accuracy_result")
+    good = [{"seed": 0, "score": 0.5, "wall": 1.0}]
+    tables = [
+        {"name": "x", "runs": {"a": good, "b": [{"failure": "ValueError"}], "constant": good}},
+        {"name": "y", "runs": {"a": good, "b": [{"timeout": "ended"}], "constant": good}},
+    ]
+    shared = {"half": "judge", "metric": "rmse", "n_rows": 9, "task": "regression"}
+    settings = {"seeds": 1, "large_seeds": 1, "large": 10, "seconds": 60}
+    result = accuracy_result.AccuracyResult(
+        {
+            "settings": settings,
+            "entrants": [{"label": label} for label in ("a", "b", "constant")],
+            "tables": [{**table, **shared} for table in tables],
+        }
+    )
+    assert [table["name"] for table in result.compared("all")] == ["x"]
+    assert result.standings("judge")["b"].failures == 1
+    assert "ended after 60 s: y (b)." in "\n".join(accuracy_result.overview(result))
+    cells = "\n".join(accuracy_result.score_table(result))
+    assert "| failed |" in cells
+    assert "| time limit |" in cells
+
+
+def test_a_column_of_too_many_levels_is_encoded_for_scikit_learn(module, rng):
+    level = rng.integers(0, 400, 3000)
+    X = pd.DataFrame({"many": pd.Categorical(level), "few": pd.Categorical(level % 3)})
+    model = module("default_boosters").HistGradientBoosting("numbers").fit(X, 1.0 * (level % 3))
+    assert np.abs(model.predict(X) - level % 3).max() < 0.5
+
+
+def test_every_promise_about_boosting_names_contestants_of_its_part(module, monkeypatch):
+    for name in ("COMMITTEE_STAND_IN", "COMMITTEE_MAX_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    for part in module("suites.boosting").PARTS:
+        if isinstance(part, module("parts.race").RacePart):
+            result = _made_up_race(part)
+        elif hasattr(part, "contestants"):
+            reading = {"wall": 1.0, "added": 1}
+            keys = [each.key for each in part.contestants]
+            result = {"readings": {key: [reading] for key in keys}, "bounds": {}}
+        else:
+            continue
+        goals = part.goals(result)
+        assert goals or part.name == "peers"
+        assert all(goal.measured != "not measured" for goal in goals), part.name
+
+
+@pytest.mark.parametrize(
+    ("library", "adapter"),
+    [
+        ("lightgbm", "LightGBM"),
+        ("xgboost", "XGBoost"),
+        ("xgboost", "XGBoostExact"),
+        ("catboost", "CatBoost"),
+        ("catboost", "CatBoostSymmetric"),
+        ("sklearn", "HistGradientBoosting"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_the_adapters_of_boosters_answer_alike(module, rng, library, adapter):
+    pytest.importorskip(library)
+    make = getattr(module("boosters"), adapter)
+    X = rng.normal(size=(300, 3)).astype(np.float32)
+    for n_classes in (2, 3):
+        y = np.digitize(X[:, 0], np.linspace(-0.5, 0.5, n_classes - 1))
+        shares = make(n_rounds=20).fit(X, y).predict_proba(X)
+        assert shares.shape == (300, n_classes)
+        assert (shares.argmax(axis=1) == y).mean() > 0.9
+    numbers = make("numbers", n_rounds=50).fit(X, X[:, 0].astype(np.float64)).predict(X)
+    assert np.corrcoef(numbers, X[:, 0])[0, 1] > 0.9

@@ -137,6 +137,7 @@ def fit_memory(folder: str, contestant: dict[str, Any]) -> dict[str, Any]:
     """Measure the peak of one fit; imports and pools of threads are there before it."""
     X, y = _load(folder)
     runner = Contestant(**contestant)
+    X = runner.arrange(X)
     runner.build().fit(X[:WARM_UP_ROWS], y[:WARM_UP_ROWS])
     model = runner.build()
     reading, _ = measure_memory(lambda: model.fit(X, y))

@@ -182,27 +182,65 @@ class RaceResult(FitResult):
         """Return mean and standard error of the score minus the peer's on the same resamples."""
         return paired_difference(self.scores(key, metric), self.scores(peer, metric))
 
+    def fastest(self, keys: tuple[str, ...]) -> str | None:
+        """Return the contestant with the shortest fit; None if none took part."""
+        present = [key for key in keys if self.has(key)]
+        return min(present, key=lambda key: report.best(self.fits(key)), default=None)
+
     def stored(self, key: str) -> Mapping[str, int] | None:
         """Return bytes and nodes of the stored model of the first resample."""
         found: Mapping[str, int] | None = self.rounds[0]["stored"].get(key)
         return found
 
 
-def scores_as_well(key: str, peer: str, *metrics: str) -> tuple[Callable[[RaceResult], Goal], ...]:
-    """Promise scores that are better or equal: within one standard error or half a percent."""
-    return tuple(_scores_as_well(key, peer, metric) for metric in metrics)
+def scores_as_well(
+    key: str, peer: str, *metrics: str, tolerance: float = TOLERANCE
+) -> tuple[Callable[[RaceResult], Goal], ...]:
+    """Promise scores that are better or equal: within one standard error or the tolerance."""
+
+    def promise(metric: str) -> Callable[[RaceResult], Goal]:
+        return lambda result: _compare_scores(result, key, peer, metric, tolerance)
+
+    return tuple(promise(metric) for metric in metrics)
 
 
-def _scores_as_well(key: str, peer: str, metric: str) -> Callable[[RaceResult], Goal]:
+def scores_as_well_as_the_fastest(
+    key: str, peers: tuple[str, ...], metric: str, tolerance: float
+) -> Callable[[RaceResult], Goal]:
+    """Promise a score as good as that of the peer that fits fastest."""
+
     def check(result: RaceResult) -> Goal:
-        limit = f"within 1 error or {100 * TOLERANCE:g} %"
-        text = f"{metric} on {result.subject}: {key} as good as {peer} ({limit})"
-        if not result.has(key, peer):
+        fastest = result.fastest(peers)
+        if fastest is None:
+            return not_measured(f"{metric} on {result.subject}: {key} as good as the fastest peer")
+        return _compare_scores(result, key, fastest, metric, tolerance)
+
+    return check
+
+
+def _compare_scores(result: RaceResult, key: str, peer: str, metric: str, tolerance: float) -> Goal:
+    limit = f"within 1 error or {100 * tolerance:g} %"
+    text = f"{metric} on {result.subject}: {key} as good as {peer} ({limit})"
+    if not result.has(key, peer):
+        return not_measured(text)
+    mean, error = result.compare(key, peer, metric)
+    loss = -mean if HIGHER_IS_BETTER[metric] else mean
+    near = tolerance * abs(statistics.fmean(result.scores(peer, metric)))
+    return Goal(text, report.with_error(mean, error), loss <= near or loss <= error)
+
+
+def fits_faster_than_all(
+    key: str, peers: tuple[str, ...], times: float
+) -> Callable[[RaceResult], Goal]:
+    """Promise that a contestant fits so many times faster than the fastest of the peers."""
+
+    def check(result: RaceResult) -> Goal:
+        text = f"fit {result.subject}: {key} at least {times:g}x faster than the fastest peer"
+        fastest = result.fastest(peers)
+        if fastest is None or not result.has(key):
             return not_measured(text)
-        mean, error = result.compare(key, peer, metric)
-        loss = -mean if HIGHER_IS_BETTER[metric] else mean
-        near = TOLERANCE * abs(statistics.fmean(result.scores(peer, metric)))
-        return Goal(text, report.with_error(mean, error), loss <= near or loss <= error)
+        ratio = report.best(result.fits(fastest)) / report.best(result.fits(key))
+        return Goal(text, f"{ratio:.2f}x ({fastest})", ratio >= times)
 
     return check
 
@@ -277,6 +315,8 @@ def _scores(result: RaceResult) -> list[str]:
 
 
 def _predictions(result: RaceResult) -> list[str]:
+    if not result.predictions(result.peer):
+        return []
     peer_wall = report.best(result.predictions(result.peer))
     rows = []
     for key in result.keys:

@@ -134,7 +134,7 @@ def fit_in_turn(
     calls = {}
     for each in contestants:
         runner = Contestant(**each)
-        calls[runner.key] = partial(_fit, runner, split.X_train, split.y_train)
+        calls[runner.key] = partial(_fit, runner, runner.arrange(split.X_train), split.y_train)
     for call in calls.values():  # imports and pools of threads are not what is measured
         call()
     return interleave(calls, rounds, f"fit {n_rows:,} rows")

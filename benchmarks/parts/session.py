@@ -32,6 +32,7 @@ class Session:
         parts = ("X_train", "y_train", "X_test", "y_test")
         data = [np.load(Path(folder) / f"{part}.npy") for part in parts]
         self._X, self._y, self._X_test, self._y_test = data
+        self._X = self._runner.arrange(self._X)
         # Every class must be in the sample, or peers with compiled models may stumble.
         few = np.linspace(0, len(self._y) - 1, min(WARM_UP_ROWS, len(self._y)), dtype=int)
         self._model = self._runner.build().fit(self._X[few], self._y[few])

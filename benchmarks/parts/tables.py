@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 import report
-from datasets import FOLDER_VARIABLE, TableInfo, list_tables, read_table
+from datasets import FOLDER_VARIABLE, TableInfo, cut_table, list_tables, read_table
 from fresh import run_fresh
 from measure import measure_call, paired_difference, say
 from peers import Contestant, taking_part
 from report import Goal
 
-TEST_SHARE = 0.25
 HIGHER_IS_BETTER = {"roc_auc": True, "log_loss": False, "rmse": False}
 
 
@@ -126,23 +125,13 @@ def duel_on_table(
         runs: list[list[dict[str, Any]]] = [[], []]
         runners = [Contestant(**side) for side in sides]
         for resample in range(resamples):
-            parts = _resample(X, y, info, resample)
+            parts = cut_table(X, y, info, resample)
             for runner, records in zip(runners, runs, strict=True):
                 records.append(_fit_and_score(runner, parts, info))
         found[name] = {"ours": runs[0], "peer": runs[1]}
         means = [statistics.fmean(record["score"] for record in records) for records in runs]
         say(f"  {info.name}, {name}: {info.metric} {means[0]:.5g}, peer {means[1]:.5g}")
     return {"metric": info.metric, "n_rows": len(y), "n_features": X.shape[1], "duels": found}
-
-
-def _resample(X: Any, y: Any, info: TableInfo, seed: int) -> list[Any]:
-    from sklearn.model_selection import train_test_split
-
-    classes = y if info.is_classification else None
-    parts: list[Any] = train_test_split(
-        X, y, test_size=TEST_SHARE, random_state=seed, stratify=classes
-    )
-    return parts
 
 
 def _fit_and_score(contestant: Contestant, parts: list[Any], info: TableInfo) -> dict[str, Any]:

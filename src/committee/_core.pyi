@@ -253,3 +253,35 @@ def grow_forest(
     progress: Callable[[int], object] | None = None,
 ) -> Forest:
     """Grow trees first_tree, first_tree + 1, ... of a forest; progress counts trees."""
+
+class Booster:
+    """Grows the trees of gradient boosting; see src/core/booster.hpp."""
+
+    def __init__(
+        self,
+        dataset: BinnedDataset,
+        settings: dict[str, Any] = ...,
+        weights: NDArray[np.float64] | None = None,
+        n_threads: int = 1,
+    ) -> None: ...
+    def grow(
+        self,
+        gradients: NDArray[np.float64],
+        hessians: NDArray[np.float64] | None = None,
+        *,
+        learning_rate: float = 1.0,
+        seed: int = 0,
+        sample: NDArray[np.uint8] | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> Tree:
+        """Grow a tree on the derivatives of a loss."""
+
+    def leaves(self) -> NDArray[np.uint32]:
+        """Return the node of the last tree that each row has reached."""
+
+    def add_to(self, tree: Tree, scores: NDArray[np.float64]) -> None:
+        """Add the steps of the last tree to the scores of its rows, in place."""
+
+    @staticmethod
+    def with_leaf_values(tree: Tree, values: NDArray[np.float64]) -> Tree:
+        """Return the same tree with other values, one a node."""

@@ -394,16 +394,7 @@ class TreeGrower {
         leaving.push_back(level_of_code[code]);
       }
     }
-    std::sort(leaving.begin(), leaving.end());
-    const std::size_t n_words = leaving.back() / 32 + 1;
-    if (leaving.size() <= n_words) {
-      leaving.insert(leaving.begin(), static_cast<std::uint32_t>(leaving.size()) | kListFlag);
-      return leaving;
-    }
-    std::vector<std::uint32_t> data(1 + n_words, 0);
-    data[0] = static_cast<std::uint32_t>(n_words);
-    for (const std::uint32_t level : leaving) data[1 + level / 32] |= 1U << (level % 32);
-    return data;
+    return subset_data(std::move(leaving));
   }
 
   // --- the finished tree --------------------------------------------------------------------

@@ -1,11 +1,8 @@
 #include "rows.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <numeric>
 #include <span>
-#include <type_traits>
 
 namespace committee {
 namespace {
@@ -41,68 +38,6 @@ std::size_t partition_codes(const std::uint8_t* codes, std::size_t stride, std::
     n_left += codes[i * stride] <= last_left ? 1 : 0;
   }
   return n_left;
-}
-
-// Moves rows of two classes to their sides in one pass: the left ones stay in place, the others
-// wait in `right`. Returns the number of rows on the left.
-template <std::size_t kStride>
-std::size_t move_binary_rows(Block& block, std::size_t begin, std::size_t n_rows,
-                             std::uint32_t feature, std::uint32_t last_left,
-                             std::vector<std::byte>& right) {
-  constexpr std::size_t kRowBytes = kStride + sizeof(std::uint64_t) + sizeof(std::uint32_t);
-  if (right.size() < n_rows * kRowBytes) right.resize(n_rows * kRowBytes);
-  std::uint8_t* const records = block.records.get() + begin * kStride;
-  std::uint64_t* const packed = block.statistics.packed.data() + begin;
-  std::uint32_t* const entries = block.entries.data() + begin;
-  auto* const right_records = reinterpret_cast<std::uint8_t*>(right.data());
-  auto* const right_packed = reinterpret_cast<std::uint64_t*>(right_records + n_rows * kStride);
-  auto* const right_entries = reinterpret_cast<std::uint32_t*>(right_packed + n_rows);
-  std::size_t n_left = 0;
-  for (std::size_t i = 0; i < n_rows; ++i) {
-    // Both writes happen, one counts, as in partition_in_two.
-    const std::size_t n_right = i - n_left;
-    const bool is_left = records[i * kStride + feature] <= last_left;
-    std::array<std::uint8_t, kStride> record;
-    std::memcpy(record.data(), records + i * kStride, kStride);
-    std::memcpy(records + n_left * kStride, record.data(), kStride);
-    std::memcpy(right_records + n_right * kStride, record.data(), kStride);
-    right_packed[n_right] = packed[i];
-    packed[n_left] = packed[i];
-    right_entries[n_right] = entries[i];
-    entries[n_left] = entries[i];
-    n_left += is_left ? 1 : 0;
-  }
-  const std::size_t n_right = n_rows - n_left;
-  std::memcpy(records + n_left * kStride, right_records, n_right * kStride);
-  std::copy_n(right_packed, n_right, packed + n_left);
-  std::copy_n(right_entries, n_right, entries + n_left);
-  return n_left;
-}
-
-// The same for the strides of common tables; false where there is no such code.
-bool partition_binary_rows(Block& block, std::size_t begin, std::size_t n_rows, const Split& split,
-                           PartitionScratch& scratch) {
-  if (block.statistics.layout != StatisticLayout::kBinaryCounts) return false;
-  const auto move = [&](auto stride) {
-    const std::size_t n_left = move_binary_rows<decltype(stride)::value>(
-        block, begin, n_rows, split.feature, split.last_left, scratch.bytes);
-    scratch.begins = {0, n_left, n_rows};
-    return true;
-  };
-  switch (block.record_stride) {
-    case 16:
-      return move(std::integral_constant<std::size_t, 16>());
-    case 32:
-      return move(std::integral_constant<std::size_t, 32>());
-    case 48:
-      return move(std::integral_constant<std::size_t, 48>());
-    case 64:
-      return move(std::integral_constant<std::size_t, 64>());
-    case 112:
-      return move(std::integral_constant<std::size_t, 112>());
-    default:
-      return false;
-  }
 }
 
 template <typename ChildOf>
@@ -165,7 +100,6 @@ void partition_rows(Block& block, std::size_t begin, std::size_t end, const Spli
   const std::uint8_t* codes = block.records.get() + begin * stride + split.feature;
   const bool is_threshold = split.kind == SplitKind::kReal || split.kind == SplitKind::kInteger;
   if (is_threshold && !column.has_missing) {
-    if (partition_binary_rows(block, begin, n_rows, split, scratch)) return;
     if (scratch.rows.size() < n_rows) scratch.rows.resize(n_rows);
     const std::size_t n_left =
         partition_codes(codes, stride, split.last_left, n_rows, order.data(), scratch.rows.data());

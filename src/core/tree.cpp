@@ -9,6 +9,19 @@
 
 namespace committee {
 
+std::vector<std::uint32_t> subset_data(std::vector<std::uint32_t> leaving) {
+  std::sort(leaving.begin(), leaving.end());
+  const std::size_t n_words = leaving.back() / 32 + 1;
+  if (leaving.size() <= n_words) {
+    leaving.insert(leaving.begin(), static_cast<std::uint32_t>(leaving.size()) | kListFlag);
+    return leaving;
+  }
+  std::vector<std::uint32_t> data(1 + n_words, 0);
+  data[0] = static_cast<std::uint32_t>(n_words);
+  for (const std::uint32_t level : leaving) data[1 + level / 32] |= 1U << (level % 32);
+  return data;
+}
+
 std::uint32_t Tree::n_children(std::uint32_t node) const {
   const Node& n = nodes[node];
   if (n.is_leaf()) return 0;

@@ -67,6 +67,9 @@ inline std::size_t category_length(SplitKind kind, const std::uint32_t* data) {
   return kind == SplitKind::kFanOut ? 3 + std::size_t{data[2]} : 0;
 }
 
+// The category data of a subset split: the shorter of both forms. At least one level.
+std::vector<std::uint32_t> subset_data(std::vector<std::uint32_t> leaving);
+
 struct Tree {
   std::uint32_t n_features = 0;
   std::uint32_t n_values = 0;  // numbers a leaf predicts: classes of all outputs, or outputs

@@ -1,6 +1,7 @@
 // The extension module committee._core.
 #include <nanobind/nanobind.h>
 
+#include "booster.hpp"
 #include "forest.hpp"
 #include "gil.hpp"
 #include "grower.hpp"
@@ -18,4 +19,5 @@ NB_MODULE(_core, m) {
   committee::register_grower(m);
   committee::register_sampling(m);
   committee::register_forest(m);
+  committee::register_booster(m);
 }

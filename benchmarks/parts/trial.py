@@ -1,0 +1,53 @@
+"""One library on one real table, in a process of its own: a fit and a score for each seed."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+from datasets import TableInfo, cut_table, read_table
+from measure import measure_call
+from peers import Contestant
+from scores import table_score
+
+LONGEST_MESSAGE = 200
+
+
+class Trial:
+    """A table and a contestant."""
+
+    def __init__(self, table: dict[str, Any], contestant: dict[str, Any]) -> None:
+        """Read the table; classes become 0, 1, 2, ... for everyone."""
+        self._info = TableInfo(**table)
+        self._contestant = Contestant(**contestant)
+        self._X, y = read_table(self._info)
+        if self._info.is_classification:
+            self._y = np.unique(y, return_inverse=True)[1].astype(np.int64)
+        else:
+            self._y = y.astype(np.float64)
+
+    def run(self, seed: int) -> dict[str, Any]:
+        """Fit and score; an exception of the library is a failure, which is a result."""
+        X_train, X_test, y_train, y_test = cut_table(self._X, self._y, self._info, seed)
+        params = {**self._contestant.params, "random_state": seed}
+        contestant = replace(self._contestant, params=params)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the same advice of a library for every table
+            try:
+                reading, model = measure_call(lambda: contestant.build().fit(X_train, y_train))
+                score = table_score(self._info.metric, y_test, self._answer(model, X_test))
+            except Exception as error:
+                return {"failure": _first_line(error)}
+        if not np.isfinite(score):
+            return {"failure": f"its score is {score}", **asdict(reading)}
+        return {"score": score, **asdict(reading)}
+
+    def _answer(self, model: Any, X: Any) -> Any:
+        return model.predict_proba(X) if self._info.is_classification else model.predict(X)
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0]}"[:LONGEST_MESSAGE]

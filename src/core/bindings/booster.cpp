@@ -1,0 +1,152 @@
+#include "booster.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../booster.hpp"
+#include "arrays.hpp"
+#include "grower.hpp"
+#include "monitor.hpp"
+#include "tree.hpp"
+
+namespace committee {
+namespace {
+
+// A booster, and the dataset it reads.
+struct BoosterObject {
+  nb::object dataset;
+  Booster booster;
+  std::size_t n_rows;
+};
+
+Growth growth_of(const std::string& name) {
+  if (name == "best") return Growth::kBestFirst;
+  if (name == "level") return Growth::kLevelWise;
+  if (name == "depth") return Growth::kDepthFirst;
+  throw nb::value_error(("unknown growth " + name).c_str());
+}
+
+BoostOptions options_of(const nb::dict& settings, std::size_t n_features) {
+  BoostOptions options;
+  for (const auto& [key, value] : settings) {
+    const auto name = nb::cast<std::string>(key);
+    if (name == "max_leaf_nodes") {
+      options.max_leaf_nodes = nb::cast<std::uint32_t>(value);
+    } else if (name == "max_depth") {
+      options.max_depth = nb::cast<std::uint32_t>(value);
+    } else if (name == "min_rows_leaf") {
+      options.min_rows_leaf = nb::cast<std::int64_t>(value);
+    } else if (name == "min_child_weight") {
+      options.min_child_weight = nb::cast<double>(value);
+    } else if (name == "l1") {
+      options.l1 = nb::cast<double>(value);
+    } else if (name == "l2") {
+      options.l2 = nb::cast<double>(value);
+    } else if (name == "min_gain") {
+      options.min_gain = nb::cast<double>(value);
+    } else if (name == "growth") {
+      options.growth = growth_of(nb::cast<std::string>(value));
+    } else if (name == "features_per_tree") {
+      options.features_per_tree = nb::cast<std::uint32_t>(value);
+    } else if (name == "features_per_level") {
+      options.features_per_level = nb::cast<std::uint32_t>(value);
+    } else if (name == "features_per_node") {
+      options.features_per_node = nb::cast<std::uint32_t>(value);
+    } else if (name == "monotonic") {
+      options.monotonic = nb::cast<std::vector<std::int8_t>>(value);
+    } else if (name == "interactions") {
+      options.interactions = nb::cast<std::vector<std::vector<std::uint32_t>>>(value);
+    } else if (name == "category_smoothing") {
+      options.category_smoothing = nb::cast<double>(value);
+    } else {
+      throw nb::value_error(("unknown setting " + name).c_str());
+    }
+  }
+  if (!options.monotonic.empty() && options.monotonic.size() != n_features) {
+    throw nb::value_error("monotonic must have one entry a feature");
+  }
+  if (options.features_per_tree == 0 || options.features_per_level == 0 ||
+      options.features_per_node == 0) {
+    throw nb::value_error("at least one feature has to be drawn");
+  }
+  return options;
+}
+
+std::unique_ptr<BoosterObject> make_booster(nb::object dataset, const nb::dict& settings,
+                                            const std::optional<Vector<double>>& weights,
+                                            std::size_t n_threads) {
+  const BinnedDataset& binned = nb::cast<const DatasetObject&>(dataset).dataset;
+  BoostOptions options = options_of(settings, binned.n_features());
+  options.n_threads = n_threads;
+  return std::make_unique<BoosterObject>(
+      BoosterObject{dataset, Booster(binned, options, span_of(weights, binned.n_rows(), "weights")),
+                    binned.n_rows()});
+}
+
+TreeObject grow(BoosterObject& self, const Vector<double>& gradients,
+                const std::optional<Vector<double>>& hessians, double learning_rate,
+                std::uint64_t seed, const std::optional<Vector<std::uint8_t>>& sample,
+                nb::object progress) {
+  BoostRound round;
+  round.gradients = span_of(std::optional(gradients), self.n_rows, "gradients");
+  round.hessians = span_of(hessians, self.n_rows, "hessians");
+  round.sample = span_of(sample, self.n_rows, "sample");
+  round.learning_rate = learning_rate;
+  round.seed = seed;
+  return TreeObject(
+      run_monitored(progress, [&](Monitor& monitor) { return self.booster.grow(round, monitor); }));
+}
+
+nb::ndarray<nb::numpy, std::uint32_t> leaves_of(const BoosterObject& self) {
+  const auto leaves = self.booster.leaves();
+  return to_array(std::vector<std::uint32_t>(leaves.begin(), leaves.end()));
+}
+
+using Scores = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void add_to(const BoosterObject& self, const TreeObject& tree, const Scores& scores) {
+  if (scores.shape(0) != self.n_rows) throw nb::value_error("scores must have one entry a row");
+  const std::vector<double>& values = tree.tree().values;
+  const auto leaves = self.booster.leaves();
+  double* const out = scores.data();
+  for (std::size_t row = 0; row < leaves.size(); ++row) {
+    if (leaves[row] >= values.size()) throw nb::value_error("rows have not been down this tree");
+    out[row] += values[leaves[row]];
+  }
+}
+
+TreeObject with_leaf_values(const TreeObject& self, const Vector<double>& values) {
+  Tree tree = self.tree();
+  if (tree.n_values != 1 || values.shape(0) != tree.n_nodes()) {
+    throw nb::value_error("values must have one entry a node");
+  }
+  std::copy_n(values.data(), tree.n_nodes(), tree.values.begin());
+  return TreeObject(std::move(tree));
+}
+
+}  // namespace
+
+void register_booster(nb::module_& m) {
+  nb::class_<BoosterObject>(m, "Booster", "Grows the trees of gradient boosting.")
+      .def(nb::new_(&make_booster), nb::arg("dataset"), nb::arg("settings") = nb::dict(),
+           nb::arg("weights") = nb::none(), nb::arg("n_threads") = 1)
+      .def("grow", &grow, nb::arg("gradients"), nb::arg("hessians") = nb::none(), nb::kw_only(),
+           nb::arg("learning_rate") = 1.0, nb::arg("seed") = 0, nb::arg("sample") = nb::none(),
+           nb::arg("progress") = nb::none(), "Grow a tree on the derivatives of a loss.")
+      .def("leaves", &leaves_of, "The node of the last tree that each row has reached.")
+      .def("add_to", &add_to, nb::arg("tree"), nb::arg("scores"),
+           "Add the steps of the last tree to the scores of its rows, in place.")
+      .def_static("with_leaf_values", &with_leaf_values, nb::arg("tree"), nb::arg("values"),
+                  "The same tree with other values, one a node.");
+}
+
+}  // namespace committee

@@ -1,0 +1,305 @@
+#include "boost_search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "record_kernels.hpp"
+#include "simd.hpp"
+
+namespace committee {
+namespace {
+
+using Longs = std::int64_t __attribute__((vector_size(32)));
+using Doubles = double __attribute__((vector_size(32)));
+constexpr std::size_t kLongs = 4;
+
+// Exact for numbers below 2^51: their bits are put into the mantissa of 1.5 * 2^52. By reference:
+// how vectors are passed depends on the processor.
+COMMITTEE_INLINE void to_doubles(const Longs& whole, Doubles& out) {
+  constexpr double kMagic = 6755399441055744.0;
+  out = reinterpret_cast<Doubles>(whole + std::bit_cast<std::int64_t>(kMagic)) - kMagic;
+}
+
+// What all cuts of a feature share.
+struct CutScan {
+  std::int64_t total = 0;
+  int shift = 1;
+  double l2 = 0.0;
+  double min_hessian = 1.0;
+};
+
+struct BestCut {
+  std::size_t index = 0;
+  double score = -1.0;
+  std::int64_t left = 0;
+};
+
+// The first of the best cuts: cut i has cells[0] ... cells[i] and `start` on its left. The score of
+// a cut is GL^2 / (HL + l2) + GR^2 / (HR + l2). `cells` and `lefts` have room for whole vectors.
+COMMITTEE_INLINE BestCut best_cut_code(const std::int64_t* cells, std::size_t n_cuts,
+                                       std::int64_t start, const CutScan& scan,
+                                       std::int64_t* lefts) {
+  alignas(32) std::array<double, kGradientCells> scores;
+  const std::size_t padded = (n_cuts + kLongs - 1) / kLongs * kLongs;
+  std::int64_t left = start;
+  for (std::size_t i = 0; i < padded; i += kLongs) {
+    const std::int64_t two = cells[i] + cells[i + 1];
+    const std::int64_t three = two + cells[i + 2];
+    lefts[i] = left + cells[i];
+    lefts[i + 1] = left + two;
+    lefts[i + 2] = left + three;
+    left += three + cells[i + 3];
+    lefts[i + 3] = left;
+  }
+  const std::int64_t mask = (std::int64_t{1} << scan.shift) - 1;
+  const auto total_gradient = static_cast<double>(scan.total >> scan.shift);
+  const auto total_hessian = static_cast<double>(scan.total & mask);
+  const Longs position{0, 1, 2, 3};
+  Doubles largest = Doubles{} - 1.0;
+  for (std::size_t i = 0; i < padded; i += kLongs) {
+    Longs packed;
+    std::memcpy(&packed, lefts + i, sizeof(packed));
+    Doubles g;
+    Doubles h;
+    to_doubles(packed >> scan.shift, g);
+    to_doubles(packed & mask, h);
+    const Doubles other_g = total_gradient - g;
+    const Doubles other_h = total_hessian - h;
+    const Doubles n = h + scan.l2;
+    const Doubles m = other_h + scan.l2;
+    const Doubles score = (g * g * m + other_g * other_g * n) / (n * m);
+    const Longs is_cut = position < static_cast<std::int64_t>(n_cuts - i);
+    const Longs is_allowed = (h >= scan.min_hessian) & (other_h >= scan.min_hessian) & is_cut;
+    const Doubles limited = is_allowed ? score : Doubles{} - 1.0;
+    largest = limited > largest ? limited : largest;
+    std::memcpy(scores.data() + i, &limited, sizeof(limited));
+  }
+  BestCut best;
+  for (std::size_t lane = 0; lane < kLongs; ++lane) {
+    best.score = largest[lane] > best.score ? largest[lane] : best.score;
+  }
+  if (best.score < 0.0) return best;
+  while (scores[best.index] != best.score) ++best.index;
+  best.left = lefts[best.index];
+  return best;
+}
+
+COMMITTEE_TWICE(BestCut, best_cut,
+                (const std::int64_t* cells, std::size_t n_cuts, std::int64_t start,
+                 const CutScan& scan, std::int64_t* lefts),
+                (cells, n_cuts, start, scan, lefts))
+
+// A gain has to be more than rounding.
+constexpr double kLeastGain = 1e-11;
+
+}  // namespace
+
+// One feature of a node.
+struct BoostSearch::Scan {
+  std::uint32_t feature = 0;
+  const BoostNode& node;
+  const std::int64_t* cells = nullptr;
+  const std::uint32_t* counts = nullptr;  // null: not counted
+  std::uint32_t n_values = 0;
+  std::int64_t missing = 0;  // packed sums of the missing values
+  std::uint32_t n_missing = 0;
+  std::int64_t n_rows = 0;  // counted rows of the node
+  double parent_score = 0.0;
+  bool is_bounded = false;  // monotone constraints are to be kept
+};
+
+BoostSearch::BoostSearch(const BinnedDataset& dataset, const BoostOptions& options,
+                         const GradientRows& rows)
+    : dataset_(dataset), options_(options), rows_(rows) {
+  // Beyond this a penalty leaves nothing of any step; products stay finite.
+  constexpr double kHuge = 1e100;
+  const auto hessians = [&](double value) {
+    return std::min(std::ldexp(value, rows.hessian_exponent), kHuge);
+  };
+  l2_ = hessians(options.l2);
+  category_smoothing_ = hessians(options.category_smoothing);
+  l1_ = std::min(std::ldexp(options.l1, rows.gradient_exponent), kHuge);
+  min_hessian_ = std::max(hessians(options.min_child_weight), 1.0);
+  if (rows.counts_rows) {
+    min_hessian_ = std::max(min_hessian_, static_cast<double>(options.min_rows_leaf));
+  }
+}
+
+double BoostSearch::soft(double gradient) const {
+  if (gradient > l1_) return gradient - l1_;
+  return gradient < -l1_ ? gradient + l1_ : 0.0;
+}
+
+double BoostSearch::step(std::int64_t packed, const Bounds& bounds) const {
+  const double weight = hessian(packed) + l2_;
+  return bounds.clip(weight > 0.0 ? -soft(gradient(packed)) / weight : 0.0);
+}
+
+double BoostSearch::gain_unit() const {
+  return std::ldexp(0.5, rows_.hessian_exponent - 2 * rows_.gradient_exponent);
+}
+
+// Twice what a step gains: G^2 / (H + l2) for the best one.
+double BoostSearch::score_of_step(double gradient, double hessian, double step) const {
+  return -2 * soft(gradient) * step - (hessian + l2_) * step * step;
+}
+
+double BoostSearch::evaluate(const Scan& scan, std::int64_t left, std::int64_t left_count) const {
+  const std::int64_t right = scan.node.total - left;
+  const double left_hessian = hessian(left);
+  const double right_hessian = hessian(right);
+  if (left_hessian < min_hessian_ || right_hessian < min_hessian_) return -1.0;
+  if (scan.counts != nullptr &&
+      (left_count < options_.min_rows_leaf || scan.n_rows - left_count < options_.min_rows_leaf)) {
+    return -1.0;
+  }
+  const double left_step = step(left, scan.node.bounds);
+  const double right_step = step(right, scan.node.bounds);
+  const int direction = options_.monotonic_of(scan.feature);
+  if ((left_step - right_step) * direction > 0.0) return -1.0;
+  return score_of_step(gradient(left), left_hessian, left_step) +
+         score_of_step(gradient(right), right_hessian, right_step);
+}
+
+void BoostSearch::keep(const Scan& scan, double gain, std::int64_t left, BoostSplit& best) const {
+  best.gain = gain;
+  best.feature = scan.feature;
+  best.left = left;
+  best.is_category = false;
+  best.left_value = step(left, scan.node.bounds);
+  best.right_value = step(scan.node.total - left, scan.node.bounds);
+  // The larger side takes what the node has never seen.
+  best.missing_goes_left = 2 * rows_.hessian(left) > rows_.hessian(scan.node.total);
+}
+
+bool BoostSearch::try_fast(const Scan& scan, std::int64_t start, bool missing_goes_left,
+                           std::size_t n_cuts, BoostSplit& best) const {
+  if (scan.is_bounded || scan.counts != nullptr || l1_ > 0.0) return false;
+  alignas(32) std::array<std::int64_t, kGradientCells> lefts;
+  const CutScan cuts{scan.node.total, rows_.shift, l2_, min_hessian_};
+  const BestCut cut = best_cut(scan.cells, n_cuts, start, cuts, lefts.data());
+  const double gain = cut.score - scan.parent_score;
+  if (cut.score < 0.0 || gain <= kLeastGain * cut.score || !(gain > best.gain)) return true;
+  keep(scan, gain, cut.left, best);
+  // In the middle of the codes that the node does not have.
+  std::size_t last = cut.index;
+  while (last + 1 < n_cuts && lefts[last + 1] == cut.left) ++last;
+  best.last_left = static_cast<std::uint32_t>((cut.index + last) / 2);
+  if (scan.n_missing > 0 || scan.missing != 0) best.missing_goes_left = missing_goes_left;
+  return true;
+}
+
+void BoostSearch::try_slowly(const Scan& scan, std::int64_t start, bool missing_goes_left,
+                             std::size_t n_cuts, BoostSplit& best) const {
+  std::int64_t left = start;
+  std::int64_t left_count = missing_goes_left ? scan.n_missing : 0;
+  std::size_t first = 0;  // of the codes whose cuts are all the same
+  for (std::size_t code = 0; code < n_cuts; ++code) {
+    const bool is_empty =
+        scan.cells[code] == 0 && (scan.counts == nullptr || scan.counts[code] == 0);
+    left += scan.cells[code];
+    left_count += scan.counts == nullptr ? 0 : scan.counts[code];
+    if (is_empty) {
+      if (best.feature == scan.feature && best.gain > 0.0 && best.left == left && first > 0 &&
+          best.last_left >= first - 1) {
+        best.last_left = static_cast<std::uint32_t>((first - 1 + code) / 2);
+      }
+      continue;
+    }
+    first = code + 1;
+    const double score = evaluate(scan, left, left_count);
+    const double gain = score - scan.parent_score;
+    if (score < 0.0 || gain <= kLeastGain * score || !(gain > best.gain)) continue;
+    keep(scan, gain, left, best);
+    best.last_left = static_cast<std::uint32_t>(code);
+    if (scan.n_missing > 0 || scan.missing != 0) best.missing_goes_left = missing_goes_left;
+  }
+}
+
+void BoostSearch::try_thresholds(const Scan& scan, BoostSplit& best) const {
+  const bool has_missing = scan.n_missing > 0 || scan.missing != 0;
+  const auto try_cuts = [&](std::int64_t start, bool missing_goes_left, std::size_t n_cuts) {
+    if (!try_fast(scan, start, missing_goes_left, n_cuts, best)) {
+      try_slowly(scan, start, missing_goes_left, n_cuts, best);
+    }
+  };
+  // Missing values on the right, where they may be alone, then on the left.
+  try_cuts(0, false, has_missing ? scan.n_values : scan.n_values - 1);
+  if (has_missing && scan.n_values > 1) try_cuts(scan.missing, true, scan.n_values - 1);
+}
+
+// Levels in the order of their step; the best subset is among the first so many. Missing values
+// are a level like the others.
+void BoostSearch::try_categories(const Scan& scan, BoostSplit& best) const {
+  const std::uint32_t n_codes = dataset_.feature(scan.feature).column.n_codes();
+  std::array<std::pair<double, std::uint32_t>, kByteCodes> ordered;
+  std::size_t n_present = 0;
+  for (std::uint32_t code = 0; code < n_codes; ++code) {
+    const std::int64_t cell = scan.cells[code];
+    if (cell == 0 && (scan.counts == nullptr || scan.counts[code] == 0)) continue;
+    const double weight = hessian(cell) + category_smoothing_;
+    ordered[n_present++] = {weight > 0.0 ? gradient(cell) / weight : 0.0, code};
+  }
+  std::sort(ordered.begin(), ordered.begin() + static_cast<std::ptrdiff_t>(n_present));
+  std::int64_t left = 0;
+  std::int64_t left_count = 0;
+  std::size_t best_size = 0;
+  for (std::size_t i = 0; i + 1 < n_present; ++i) {
+    const std::uint32_t code = ordered[i].second;
+    left += scan.cells[code];
+    left_count += scan.counts == nullptr ? 0 : scan.counts[code];
+    const double score = evaluate(scan, left, left_count);
+    const double gain = score - scan.parent_score;
+    if (score < 0.0 || gain <= kLeastGain * score || !(gain > best.gain)) continue;
+    keep(scan, gain, left, best);
+    best_size = i + 1;
+  }
+  if (best_size == 0) return;
+  best.is_category = true;
+  // Levels that the node does not have go where the larger side is.
+  best.goes_left.assign(n_codes, best.missing_goes_left ? 1 : 0);
+  for (std::size_t i = 0; i < n_present; ++i) {
+    best.goes_left[ordered[i].second] = i < best_size ? 1 : 0;
+  }
+}
+
+BoostSplit BoostSearch::find(const GradientHistogram& histogram, const BoostNode& node,
+                             std::span<const std::uint32_t> features,
+                             const CountTables& counts) const {
+  BoostSplit best;
+  const double parent_step = step(node.total, node.bounds);
+  for (const std::uint32_t feature : features) {
+    const BinnedFeature& binned = dataset_.feature(feature);
+    const CodeColumn& column = binned.column;
+    if (column.n_codes() < 2) continue;
+    Scan scan{.feature = feature, .node = node};
+    scan.cells = histogram.data() + feature * kGradientCells;
+    scan.counts = counts.empty() ? nullptr : counts.data() + feature * kGradientCells;
+    scan.n_values = column.n_values;
+    if (column.has_missing) {
+      scan.missing = scan.cells[column.missing_code()];
+      scan.n_missing = scan.counts == nullptr ? 0 : scan.counts[column.missing_code()];
+    }
+    for (std::uint32_t code = 0; scan.counts != nullptr && code < column.n_codes(); ++code) {
+      scan.n_rows += scan.counts[code];
+    }
+    scan.is_bounded = options_.monotonic_of(feature) != 0 ||
+                      node.bounds.low > -std::numeric_limits<double>::max() ||
+                      node.bounds.high < std::numeric_limits<double>::max();
+    scan.parent_score = score_of_step(gradient(node.total), hessian(node.total), parent_step);
+    if (binned.kind == FeatureKind::kCategory) {
+      try_categories(scan, best);
+    } else {
+      try_thresholds(scan, best);
+    }
+  }
+  return best;
+}
+
+}  // namespace committee

@@ -1,0 +1,88 @@
+// The best split of a node of a boosted tree, from its histogram.
+//
+// The gain of a split is half of GL^2 / (HL + l2) + GR^2 / (HR + l2) - G^2 / (H + l2), with G and
+// H the sums of gradients and hessians (G shrunk towards zero by l1). Sums are exact integers in
+// units of powers of two; gains are computed from them in doubles, so the same sums give the same
+// split whatever the number of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "binned_dataset.hpp"
+#include "boost_options.hpp"
+#include "gradient_histogram.hpp"
+#include "gradient_rows.hpp"
+#include "split.hpp"
+
+namespace committee {
+
+// A split in codes: codes up to last_left go left, or for a category the codes in left_codes.
+struct BoostSplit {
+  double gain = 0.0;  // in units of the grids; 0: there is no split
+  std::uint32_t feature = 0;
+  bool is_category = false;
+  bool missing_goes_left = false;
+  std::uint32_t last_left = 0;
+  std::vector<std::uint8_t> goes_left;  // category: of each code
+  std::int64_t left = 0;                // packed sums
+  double left_value = 0.0;              // steps of the children, where monotone constraints ask
+  double right_value = 0.0;
+
+  bool exists() const { return gain > 0.0; }
+};
+
+// What a search needs to know of a node.
+struct BoostNode {
+  std::int64_t total = 0;  // packed sums
+  Bounds bounds;           // of the step, in units of gradient / hessian
+};
+
+// How many rows of each code a node has, where hessians do not tell: n_features x kGradientCells.
+using CountTables = std::vector<std::uint32_t>;
+
+class BoostSearch {
+ public:
+  BoostSearch(const BinnedDataset& dataset, const BoostOptions& options, const GradientRows& rows);
+
+  // The best split among `features`. `counts` may be empty: then the rows of a side are not
+  // counted unless hessians do.
+  BoostSplit find(const GradientHistogram& histogram, const BoostNode& node,
+                  std::span<const std::uint32_t> features, const CountTables& counts) const;
+
+  // Whether sums with this hessian certainly have min_rows_leaf rows.
+  bool has_enough_rows(std::int64_t packed) const {
+    return rows_.hessian(packed) >= options_.min_rows_leaf * rows_.largest_hessian;
+  }
+  double gradient(std::int64_t packed) const { return static_cast<double>(rows_.gradient(packed)); }
+  double hessian(std::int64_t packed) const { return static_cast<double>(rows_.hessian(packed)); }
+  // The best step of sums, within bounds, in units of the grids.
+  double step(std::int64_t packed, const Bounds& bounds) const;
+  // What `gain` is worth in units of the loss.
+  double gain_unit() const;
+
+ private:
+  struct Scan;
+  void try_thresholds(const Scan& scan, BoostSplit& best) const;
+  void try_categories(const Scan& scan, BoostSplit& best) const;
+  bool try_fast(const Scan& scan, std::int64_t start, bool missing_goes_left, std::size_t n_cuts,
+                BoostSplit& best) const;
+  void try_slowly(const Scan& scan, std::int64_t start, bool missing_goes_left, std::size_t n_cuts,
+                  BoostSplit& best) const;
+  double evaluate(const Scan& scan, std::int64_t left, std::int64_t left_count) const;
+  void keep(const Scan& scan, double gain, std::int64_t left, BoostSplit& best) const;
+  double soft(double gradient) const;
+  double score_of_step(double gradient, double hessian, double step) const;
+
+  const BinnedDataset& dataset_;
+  const BoostOptions& options_;
+  const GradientRows& rows_;
+  double l1_;
+  double l2_;
+  double min_hessian_;
+  double category_smoothing_;
+};
+
+}  // namespace committee

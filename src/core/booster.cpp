@@ -1,0 +1,505 @@
+#include "booster.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "block.hpp"
+#include "boost_search.hpp"
+#include "gradient_histogram.hpp"
+#include "gradient_rows.hpp"
+#include "quantize.hpp"
+#include "random.hpp"
+#include "thread_pool.hpp"
+
+namespace committee {
+namespace {
+
+using SideOfCode = std::array<std::uint8_t, 256>;  // 1: left
+
+SideOfCode sides_of(const BoostSplit& split, const CodeColumn& column) {
+  SideOfCode sides{};
+  if (split.is_category) {
+    std::copy(split.goes_left.begin(), split.goes_left.end(), sides.begin());
+    return sides;
+  }
+  std::fill_n(sides.begin(), split.last_left + 1, std::uint8_t{1});
+  if (column.has_missing) sides[column.missing_code()] = split.missing_goes_left ? 1 : 0;
+  return sides;
+}
+
+// Sends rows to their sides, keeping their order; returns the number on the left.
+std::size_t divide(std::span<std::uint32_t> rows, const std::uint8_t* codes,
+                   const SideOfCode& sides, std::uint32_t* right) {
+  std::size_t n_left = 0;
+  const std::size_t n_rows = rows.size();
+  std::uint32_t* const all = rows.data();
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    // Both writes happen, one counts: a branch would be mispredicted half of the time.
+    const std::uint32_t row = all[i];
+    all[n_left] = row;
+    right[i - n_left] = row;
+    n_left += sides[codes[row]];
+  }
+  std::copy_n(right, n_rows - n_left, all + n_left);
+  return n_left;
+}
+
+}  // namespace
+
+struct Booster::State {
+  State(const BinnedDataset& binned, const BoostOptions& boost_options,
+        std::span<const double> row_weights)
+      : dataset(binned),
+        options(boost_options),
+        weights(row_weights.begin(), row_weights.end()),
+        are_repetitions(committee::are_repetitions(weights)),
+        records(make_records(binned, boost_options.n_threads)),
+        leaves(binned.n_rows()) {}
+
+  const BinnedDataset& dataset;
+  BoostOptions options;
+  std::vector<double> weights;
+  bool are_repetitions;
+  RecordMatrix records;
+  GradientRows gradients;
+  std::vector<std::uint32_t> rows;
+  std::vector<std::uint32_t> scratch;
+  std::vector<std::uint32_t> leaves;
+  std::vector<GradientHistogram> histograms;  // not in use
+  std::vector<GradientHistogram> spare;       // of further threads
+};
+
+class Booster::Grower {
+ public:
+  Grower(State& state, const BoostRound& round, Monitor& monitor)
+      : state_(state),
+        options_(state.options),
+        round_(round),
+        monitor_(monitor),
+        weights_{state.weights, state.are_repetitions} {
+    fill_gradient_rows(round.gradients, round.hessians, weights_, round.sample, options_.n_threads,
+                       state.gradients);
+  }
+
+  Tree grow() {
+    const BoostSearch search(state_.dataset, options_, state_.gradients);
+    search_ = &search;
+    list_rows();
+    draw_tree_features();
+    Leaf root;
+    root.end = state_.rows.size();
+    root.histogram = take_histogram();
+    build(root);
+    root.node.total = total_of(root.histogram);
+    tree_.n_features = static_cast<std::uint32_t>(state_.dataset.n_features());
+    tree_.nodes.resize(1);
+    sides_.resize(1);
+    open(std::move(root));
+    while (!heap_.empty()) split_next();
+    for (Leaf& leaf : closed_) give_back(std::move(leaf.histogram));
+    fill_tree();
+    find_leaves();
+    return std::move(tree_);
+  }
+
+ private:
+  // A node that is not split: its rows are rows[begin] ... rows[end - 1].
+  struct Leaf {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::uint32_t index = 0;  // in the tree
+    std::uint32_t depth = 0;
+    std::size_t serial = 0;
+    BoostNode node;
+    GradientHistogram histogram;
+    BoostSplit split;
+    std::vector<std::uint32_t> path;  // features above it, where interactions are limited
+
+    std::size_t n_rows() const { return end - begin; }
+  };
+
+  // ---- rows and features ----
+
+  double weight(std::size_t row) const {
+    return weights_.weights.empty() ? 1.0 : weights_.weights[row];
+  }
+
+  void list_rows() {
+    std::vector<std::uint32_t>& rows = state_.rows;
+    rows.clear();
+    for (std::size_t row = 0; row < state_.dataset.n_rows(); ++row) {
+      const bool is_drawn = round_.sample.empty() || round_.sample[row] != 0;
+      if (is_drawn && weight(row) > 0.0) rows.push_back(static_cast<std::uint32_t>(row));
+    }
+    if (rows.empty()) throw std::invalid_argument("no row has a positive weight");
+    state_.scratch.resize(rows.size());
+  }
+
+  static std::vector<std::uint32_t> drawn(std::vector<std::uint32_t> features, std::size_t size,
+                                          std::uint64_t key) {
+    if (size >= features.size()) return features;
+    Random random(key);
+    for (std::size_t i = 0; i < size; ++i) {
+      const auto rest = static_cast<std::uint32_t>(features.size() - i);
+      std::swap(features[i], features[i + random.below(rest)]);
+    }
+    features.resize(size);
+    std::sort(features.begin(), features.end());
+    return features;
+  }
+
+  void draw_tree_features() {
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t feature = 0; feature < state_.dataset.n_features(); ++feature) {
+      if (state_.dataset.feature(feature).column.n_codes() >= 2) all.push_back(feature);
+    }
+    features_ = drawn(std::move(all), options_.features_per_tree, derive_key(round_.seed, 0));
+  }
+
+  std::vector<std::uint32_t> features_of(const Leaf& leaf) const {
+    const std::uint64_t level_key = derive_key(derive_key(round_.seed, 1), leaf.depth);
+    const std::uint64_t node_key = derive_key(derive_key(round_.seed, 2), leaf.index);
+    std::vector<std::uint32_t> features =
+        drawn(drawn(features_, options_.features_per_level, level_key), options_.features_per_node,
+              node_key);
+    if (!options_.interactions.empty()) {
+      std::erase_if(features, [&](std::uint32_t feature) { return !may_join(leaf.path, feature); });
+    }
+    return features;
+  }
+
+  // Whether some group of features has those of the path and this one.
+  bool may_join(const std::vector<std::uint32_t>& path, std::uint32_t feature) const {
+    return std::any_of(options_.interactions.begin(), options_.interactions.end(),
+                       [&](auto& group) {
+                         const auto has = [&](std::uint32_t one) {
+                           return std::find(group.begin(), group.end(), one) != group.end();
+                         };
+                         return has(feature) && std::all_of(path.begin(), path.end(), has);
+                       });
+  }
+
+  // ---- histograms ----
+
+  GradientHistogram take_histogram() {
+    if (state_.histograms.empty()) return {};
+    GradientHistogram histogram = std::move(state_.histograms.back());
+    state_.histograms.pop_back();
+    return histogram;
+  }
+  void give_back(GradientHistogram histogram) {
+    if (histogram.capacity() > 0) state_.histograms.push_back(std::move(histogram));
+  }
+
+  std::span<std::uint32_t> rows_of(const Leaf& leaf) const {
+    return std::span(state_.rows).subspan(leaf.begin, leaf.n_rows());
+  }
+
+  void build(Leaf& leaf) {
+    const bool has_all = leaf.n_rows() == state_.dataset.n_rows();
+    const std::span<const std::uint32_t> rows = rows_of(leaf);
+    build_histogram(state_.records, state_.dataset.n_features(), state_.gradients.packed,
+                    has_all ? std::span<const std::uint32_t>() : rows, options_.n_threads,
+                    leaf.histogram, state_.spare);
+  }
+
+  static std::int64_t total_of(const GradientHistogram& histogram) {
+    return std::accumulate(histogram.begin(),
+                           histogram.begin() + static_cast<std::ptrdiff_t>(kGradientCells),
+                           std::int64_t{0});
+  }
+
+  // ---- splits ----
+
+  bool is_splittable(const Leaf& leaf) const {
+    return leaf.depth < options_.max_depth && leaf.n_rows() >= 2;
+  }
+
+  std::uint32_t repetitions(std::size_t row) const {
+    return state_.are_repetitions ? static_cast<std::uint32_t>(weight(row)) : 1U;
+  }
+
+  // How many rows of each code the leaf has.
+  CountTables count_codes(const Leaf& leaf) const {
+    CountTables counts(state_.dataset.n_features() * kGradientCells, 0);
+    for (const std::uint32_t feature : features_) {
+      const auto* codes = codes_of(feature);
+      std::uint32_t* const table = counts.data() + feature * kGradientCells;
+      for (const std::uint32_t row : rows_of(leaf)) table[codes[row]] += repetitions(row);
+    }
+    return counts;
+  }
+
+  const std::uint8_t* codes_of(std::uint32_t feature) const {
+    return static_cast<const std::uint8_t*>(state_.dataset.feature(feature).column.codes);
+  }
+
+  // Whether both sides have enough rows. Mostly the hessians say so.
+  bool has_enough_rows(const Leaf& leaf, const BoostSplit& split) const {
+    if (state_.gradients.counts_rows || options_.min_rows_leaf <= 1) return true;
+    const bool is_left_sure = search_->has_enough_rows(split.left);
+    const bool is_right_sure = search_->has_enough_rows(leaf.node.total - split.left);
+    if (is_left_sure && is_right_sure) return true;
+    const SideOfCode sides = sides_of(split, state_.dataset.feature(split.feature).column);
+    const auto* codes = codes_of(split.feature);
+    std::int64_t n_left = 0;
+    std::int64_t n_rows = 0;
+    for (const std::uint32_t row : rows_of(leaf)) {
+      const std::int64_t times = repetitions(row);
+      n_rows += times;
+      n_left += sides[codes[row]] != 0 ? times : 0;
+    }
+    return n_left >= options_.min_rows_leaf && n_rows - n_left >= options_.min_rows_leaf;
+  }
+
+  void find_split(Leaf& leaf) const {
+    const std::vector<std::uint32_t> features = features_of(leaf);
+    leaf.split = search_->find(leaf.histogram, leaf.node, features, {});
+    if (leaf.split.exists() && !has_enough_rows(leaf, leaf.split)) {
+      leaf.split = search_->find(leaf.histogram, leaf.node, features, count_codes(leaf));
+    }
+    if (leaf.split.gain * search_->gain_unit() < options_.min_gain) leaf.split = {};
+  }
+
+  // ---- growth ----
+
+  static bool is_later(const Leaf& a, const Leaf& b, Growth growth) {
+    if (growth == Growth::kBestFirst && a.split.gain != b.split.gain) {
+      return a.split.gain < b.split.gain;
+    }
+    if (growth == Growth::kLevelWise && a.depth != b.depth) return a.depth > b.depth;
+    return growth == Growth::kDepthFirst ? a.serial < b.serial : a.serial > b.serial;
+  }
+
+  void open(Leaf leaf) {
+    monitor_.check();
+    leaf.serial = n_opened_++;
+    if (is_splittable(leaf)) find_split(leaf);
+    if (!leaf.split.exists()) {
+      closed_.push_back(std::move(leaf));
+      return;
+    }
+    heap_.push_back(std::move(leaf));
+    std::push_heap(heap_.begin(), heap_.end(),
+                   [&](const Leaf& a, const Leaf& b) { return is_later(a, b, options_.growth); });
+  }
+
+  void split_next() {
+    std::pop_heap(heap_.begin(), heap_.end(),
+                  [&](const Leaf& a, const Leaf& b) { return is_later(a, b, options_.growth); });
+    Leaf leaf = std::move(heap_.back());
+    heap_.pop_back();
+    if (options_.max_leaf_nodes > 0 && n_leaves_ >= options_.max_leaf_nodes) {
+      closed_.push_back(std::move(leaf));
+      return;
+    }
+    ++n_leaves_;
+    const BoostSplit& split = leaf.split;
+    const SideOfCode sides = sides_of(split, state_.dataset.feature(split.feature).column);
+    const std::size_t n_left =
+        divide(rows_of(leaf), codes_of(split.feature), sides, state_.scratch.data());
+    write_split(leaf, sides);
+    Leaf left = child_of(leaf, 0);
+    Leaf right = child_of(leaf, 1);
+    left.begin = leaf.begin;
+    left.end = right.begin = leaf.begin + n_left;
+    right.end = leaf.end;
+    Leaf& smaller = left.n_rows() <= right.n_rows() ? left : right;
+    Leaf& larger = left.n_rows() <= right.n_rows() ? right : left;
+    // The last leaves of a full tree are not looked at again.
+    if (options_.max_leaf_nodes == 0 || n_leaves_ < options_.max_leaf_nodes) {
+      smaller.histogram = take_histogram();
+      build(smaller);
+      larger.histogram = std::move(leaf.histogram);
+      subtract_histogram(larger.histogram, smaller.histogram);
+      open(std::move(left));
+      open(std::move(right));
+    } else {
+      give_back(std::move(leaf.histogram));
+      closed_.push_back(std::move(left));
+      closed_.push_back(std::move(right));
+    }
+  }
+
+  Leaf child_of(const Leaf& leaf, std::uint32_t side) const {
+    Leaf child;
+    const BoostSplit& split = leaf.split;
+    child.index = tree_.nodes[leaf.index].first_child + side;
+    child.depth = leaf.depth + 1;
+    child.node.total = side == 0 ? split.left : leaf.node.total - split.left;
+    child.node.bounds = leaf.node.bounds;
+    const int direction = options_.monotonic_of(split.feature);
+    if (direction != 0) {
+      const double boundary = split.left_value / 2 + split.right_value / 2;
+      const bool is_lower_side = (side == 0) == (direction > 0);
+      (is_lower_side ? child.node.bounds.high : child.node.bounds.low) = boundary;
+    }
+    if (!options_.interactions.empty()) {
+      child.path = leaf.path;
+      child.path.push_back(split.feature);
+    }
+    return child;
+  }
+
+  // ---- the tree ----
+
+  void write_split(const Leaf& leaf, const SideOfCode& sides) {
+    const BoostSplit& split = leaf.split;
+    const BinnedFeature& feature = state_.dataset.feature(split.feature);
+    Node node;
+    node.first_child = static_cast<std::uint32_t>(tree_.nodes.size());
+    if (split.is_category) {
+      std::vector<std::uint32_t> leaving;
+      for (std::uint32_t level = 0; level < feature.column.n_values; ++level) {
+        if ((sides[level] != 0) != split.missing_goes_left) leaving.push_back(level);
+      }
+      node.set_split(split.feature, SplitKind::kSubset, split.missing_goes_left);
+      node.threshold.offset = tree_.category_data.size();
+      const std::vector<std::uint32_t> data = subset_data(std::move(leaving));
+      tree_.category_data.insert(tree_.category_data.end(), data.begin(), data.end());
+    } else {
+      const bool is_integer = feature.kind == FeatureKind::kInteger;
+      node.set_split(split.feature, is_integer ? SplitKind::kInteger : SplitKind::kReal,
+                     split.missing_goes_left);
+      const Value threshold = threshold_of(split, feature);
+      if (is_integer) {
+        node.threshold.integer = threshold.integer;
+      } else {
+        node.threshold.real = threshold.real;
+      }
+    }
+    tree_.nodes[leaf.index] = node;
+    tree_.nodes.resize(tree_.nodes.size() + 2);
+    sides_[leaf.index] = sides;
+    sides_.resize(tree_.nodes.size());
+  }
+
+  Value threshold_of(const BoostSplit& split, const BinnedFeature& feature) const {
+    if (split.last_left + 1 < feature.column.n_values) {
+      return middle(feature.kind, feature.high[split.last_left], feature.low[split.last_left + 1]);
+    }
+    if (feature.kind == FeatureKind::kInteger) {
+      return {.integer = std::numeric_limits<std::int64_t>::max()};
+    }
+    return {.real = std::numeric_limits<double>::infinity()};
+  }
+
+  struct Sums {
+    double gradient = 0.0;
+    double hessian = 0.0;
+  };
+
+  void fill_tree() {
+    const std::size_t n_nodes = tree_.nodes.size();
+    tree_.n_values = 1;
+    tree_.values.assign(n_nodes, 0.0);
+    tree_.impurity.assign(n_nodes, 0.0);
+    tree_.weight.assign(n_nodes, 0.0);
+    tree_.n_rows.assign(n_nodes, 0);
+    std::vector<Sums> sums(n_nodes);
+    parallel_for(closed_.size(), options_.n_threads,
+                 [&](std::size_t i) { add_rows(closed_[i], sums[closed_[i].index]); });
+    std::vector<Bounds> bounds(n_nodes);
+    for (const Leaf& leaf : closed_) bounds[leaf.index] = leaf.node.bounds;
+    for (std::size_t node = n_nodes; node-- > 0;) {
+      const std::uint32_t first = tree_.nodes[node].first_child;
+      if (first != 0) {
+        sums[node].gradient = sums[first].gradient + sums[first + 1].gradient;
+        sums[node].hessian = sums[first].hessian + sums[first + 1].hessian;
+        tree_.weight[node] = tree_.weight[first] + tree_.weight[first + 1];
+        tree_.n_rows[node] = tree_.n_rows[first] + tree_.n_rows[first + 1];
+      }
+      fill_node(node, sums[node], bounds[node]);
+    }
+  }
+
+  void add_rows(const Leaf& leaf, Sums& sums) {
+    double total_weight = 0.0;
+    std::int64_t n_rows = 0;
+    for (const std::uint32_t row : rows_of(leaf)) {
+      const double w = weight(row);
+      sums.gradient += w * round_.gradients[row];
+      sums.hessian += w * (round_.hessians.empty() ? 1.0 : round_.hessians[row]);
+      total_weight += w;
+      n_rows += repetitions(row);
+    }
+    tree_.weight[leaf.index] = total_weight;
+    tree_.n_rows[leaf.index] = n_rows;
+  }
+
+  void fill_node(std::size_t node, const Sums& sums, const Bounds& bounds) {
+    const double magnitude = std::max(std::abs(sums.gradient) - options_.l1, 0.0);
+    const double weight = sums.hessian + options_.l2;
+    const double scale =
+        std::ldexp(1.0, state_.gradients.hessian_exponent - state_.gradients.gradient_exponent);
+    const Bounds real_bounds{bounds.low * scale, bounds.high * scale};
+    const double best = weight > 0.0 ? std::copysign(magnitude / weight, -sums.gradient) : 0.0;
+    const double step = real_bounds.clip(std::isfinite(best) ? best : 0.0);
+    tree_.values[node] = round_.learning_rate * step;
+    const double gain = magnitude * std::abs(step) - weight * step * step / 2;
+    const double impurity = -gain / tree_.weight[node];
+    tree_.impurity[node] = std::isfinite(impurity) ? impurity : 0.0;
+  }
+
+  // ---- where rows went ----
+
+  void find_leaves() {
+    std::vector<std::uint32_t>& leaves = state_.leaves;
+    const std::size_t n_rows = state_.dataset.n_rows();
+    parallel_for(closed_.size(), options_.n_threads, [&](std::size_t i) {
+      for (const std::uint32_t row : rows_of(closed_[i])) leaves[row] = closed_[i].index;
+    });
+    if (state_.rows.size() == n_rows) return;
+    for (std::size_t row = 0; row < n_rows; ++row) {
+      const bool is_drawn = round_.sample.empty() || round_.sample[row] != 0;
+      if (!is_drawn || !(weight(row) > 0.0)) leaves[row] = walk(row);
+    }
+  }
+
+  std::uint32_t walk(std::size_t row) const {
+    std::uint32_t node = 0;
+    while (tree_.nodes[node].first_child != 0) {
+      const std::uint8_t code = codes_of(tree_.nodes[node].feature())[row];
+      node = tree_.nodes[node].first_child + (sides_[node][code] != 0 ? 0 : 1);
+    }
+    return node;
+  }
+
+  State& state_;
+  const BoostOptions& options_;
+  const BoostRound& round_;
+  Monitor& monitor_;
+  RowWeights weights_;
+  const BoostSearch* search_ = nullptr;
+  std::vector<std::uint32_t> features_;
+  Tree tree_;
+  std::vector<SideOfCode> sides_;  // of each node that is split
+  std::vector<Leaf> heap_;
+  std::vector<Leaf> closed_;
+  std::size_t n_opened_ = 0;
+  std::size_t n_leaves_ = 1;
+};
+
+Booster::Booster(const BinnedDataset& dataset, const BoostOptions& options,
+                 std::span<const double> weights) {
+  if (!fits_records(dataset)) {
+    throw std::invalid_argument("boosting needs codes that fit a byte");
+  }
+  state_ = std::make_unique<State>(dataset, options, weights);
+}
+
+Booster::~Booster() = default;
+Booster::Booster(Booster&&) noexcept = default;
+
+Tree Booster::grow(const BoostRound& round, Monitor& monitor) {
+  return Grower(*state_, round, monitor).grow();
+}
+
+std::span<const std::uint32_t> Booster::leaves() const { return state_->leaves; }
+
+}  // namespace committee

@@ -1,0 +1,100 @@
+#include "gradient_histogram.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "simd.hpp"
+#include "thread_pool.hpp"
+
+namespace committee {
+namespace {
+
+constexpr std::size_t kGroup = 32;     // features that one pass adds
+constexpr std::size_t kPrefetch = 24;  // rows ahead
+
+template <std::size_t kFeatures>
+COMMITTEE_INLINE void add_record(const std::uint8_t* record, std::int64_t value,
+                                 std::int64_t* tables) {
+  for (std::size_t i = 0; i < kFeatures; ++i) tables[i * kGradientCells + record[i]] += value;
+}
+
+// Adds rows, or the rows begin ... end - 1 where `rows` is null.
+template <std::size_t kFeatures>
+void add_group(const std::uint8_t* records, std::size_t stride, const std::int64_t* packed,
+               const std::uint32_t* rows, std::size_t begin, std::size_t end,
+               std::int64_t* tables) {
+  if (rows == nullptr) {
+    for (std::size_t row = begin; row < end; ++row) {
+      add_record<kFeatures>(records + row * stride, packed[row], tables);
+    }
+    return;
+  }
+  const std::size_t n_ahead = end > begin + kPrefetch ? end - kPrefetch : begin;
+  std::size_t i = begin;
+  for (; i < n_ahead; ++i) {
+    const std::size_t later = rows[i + kPrefetch];
+    __builtin_prefetch(records + later * stride);
+    __builtin_prefetch(packed + later);
+    const std::size_t row = rows[i];
+    add_record<kFeatures>(records + row * stride, packed[row], tables);
+  }
+  for (; i < end; ++i) {
+    const std::size_t row = rows[i];
+    add_record<kFeatures>(records + row * stride, packed[row], tables);
+  }
+}
+
+using AddGroup = void (*)(const std::uint8_t*, std::size_t, const std::int64_t*,
+                          const std::uint32_t*, std::size_t, std::size_t, std::int64_t*);
+
+template <std::size_t... kWidths>
+constexpr std::array<AddGroup, sizeof...(kWidths)> group_functions(
+    std::index_sequence<kWidths...>) {
+  return {&add_group<kWidths + 1>...};
+}
+
+void add_rows(const RecordMatrix& records, std::size_t n_features, const std::int64_t* packed,
+              const std::uint32_t* rows, std::size_t begin, std::size_t end, std::int64_t* tables) {
+  static constexpr auto kFunctions = group_functions(std::make_index_sequence<kGroup>());
+  for (std::size_t first = 0; first < n_features; first += kGroup) {
+    const std::size_t width = std::min(kGroup, n_features - first);
+    kFunctions[width - 1](records.codes.data() + first, records.stride, packed, rows, begin, end,
+                          tables + first * kGradientCells);
+  }
+}
+
+}  // namespace
+
+void build_histogram(const RecordMatrix& records, std::size_t n_features,
+                     std::span<const std::int64_t> packed, std::span<const std::uint32_t> rows,
+                     std::size_t n_threads, GradientHistogram& histogram,
+                     std::vector<GradientHistogram>& spare) {
+  const std::size_t size = n_features * kGradientCells;
+  const std::size_t n_rows = rows.empty() ? packed.size() : rows.size();
+  const std::uint32_t* which = rows.empty() ? nullptr : rows.data();
+  // Below so many rows a second thread, and a second table to add up, cost more than they bring.
+  constexpr std::size_t kMinRows = 4096;
+  const std::size_t n_chunks = std::clamp<std::size_t>(n_rows / kMinRows, 1, n_threads);
+  histogram.assign(size, 0);
+  if (n_chunks == 1) {
+    return add_rows(records, n_features, packed.data(), which, 0, n_rows, histogram.data());
+  }
+  if (spare.size() < n_chunks - 1) spare.resize(n_chunks - 1);
+  parallel_for(n_chunks, n_threads, [&](std::size_t chunk) {
+    GradientHistogram& own = chunk == 0 ? histogram : spare[chunk - 1];
+    if (chunk > 0) own.assign(size, 0);
+    const Range range = chunk_range(n_rows, n_chunks, chunk);
+    add_rows(records, n_features, packed.data(), which, range.begin, range.end, own.data());
+  });
+  for (std::size_t chunk = 1; chunk < n_chunks; ++chunk) {
+    for (std::size_t i = 0; i < size; ++i) histogram[i] += spare[chunk - 1][i];
+  }
+}
+
+void subtract_histogram(GradientHistogram& parent, const GradientHistogram& child) {
+  const std::size_t size = parent.size();
+  for (std::size_t i = 0; i < size; ++i) parent[i] -= child[i];
+}
+
+}  // namespace committee
