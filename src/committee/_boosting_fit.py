@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee import _core
 from committee._additive_model import LearnerSum, TreeSum
 from committee._any_table import AnyTable
 from committee._boosting_defaults import choose
 from committee._boosting_rounds import BoostingJob
-from committee._boosting_settings import booster_settings, boosting_weights
+from committee._boosting_settings import booster_settings, boosting_weights, limit_weight
 from committee._boosting_start import BoostingStart, start_of
 from committee._interim_booster import InterimBooster
 from committee._meta_estimator import takes_weights
@@ -36,7 +37,6 @@ from committee._weak_learners import AnyLearner, TreeLearner
 from committee._weights import read_weights
 
 if TYPE_CHECKING:
-    from committee import _core
     from committee._loss import Loss
 
 Floats = NDArray[np.float64]
@@ -53,6 +53,10 @@ def _make_booster(
     table: _core.Table,
 ) -> Any:
     """Return the engine that grows the trees of a fit; the one place that knows which."""
+    is_narrow = all(dataset.n_codes(each) <= 256 for each in range(dataset.n_features))
+    if is_narrow and "min_rows_split" not in settings:
+        return _core.Booster(dataset, settings, weights, n_threads)
+    # Not yet in the engine: codes of more than a byte (exact search, many levels).
     return InterimBooster(dataset, settings, weights, n_threads, table)
 
 
@@ -192,6 +196,8 @@ class BoostingFit:
         share = float(model.subsample)
         n_drawn = max(1, int(self.n_counted * share))
         settings = booster_settings(model, self.schema, self.choices, n_drawn, total * share)
+        weighs_hessians = self.weights is not None and self.loss.has_unit_hessian
+        limit_weight(settings, model, n_drawn, total * share, weighs_hessians)
         n_threads = model._threads()
         dataset, self.schema = bin_table(
             model,

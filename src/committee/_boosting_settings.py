@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -65,7 +66,10 @@ def booster_settings(
     max_depth = check_int("max_depth", model.max_depth, 1, none=True)
     if max_depth is not None:
         settings["max_depth"] = min(max_depth, 2**32 - 1)
-    _add_limits(settings, model, n_rows, total)
+    name, value = "min_samples_split", model.min_samples_split
+    min_rows_split = min(check_int_or_fraction(name, value, n_rows, 2), n_rows + 1)
+    if min_rows_split > 2 * settings["min_rows_leaf"]:  # else it follows
+        settings["min_rows_split"] = min_rows_split
     _add_draws(settings, model, schema.n_features)
     directions = _monotonic(model, schema)
     if directions is not None:
@@ -75,15 +79,19 @@ def booster_settings(
     return settings
 
 
-def _add_limits(settings: dict[str, Any], model: Any, n_rows: int, total: float) -> None:
-    """Add scikit-learn's limits where they say more than that of the rows of a leaf."""
-    name, value = "min_samples_split", model.min_samples_split
-    min_rows_split = min(check_int_or_fraction(name, value, n_rows, 2), n_rows + 1)
-    if min_rows_split > 2 * settings["min_rows_leaf"]:
-        settings["min_rows_split"] = min_rows_split
+def limit_weight(
+    settings: dict[str, Any], model: Any, n_rows: int, total: float, weighs_hessians: bool
+) -> None:
+    """Add `min_weight_fraction_leaf` to the settings, as one of the limits the engine has.
+
+    Where hessians are weights it is a limit of those; else a share of the rows, which is the same
+    without weights.
+    """
     share = check_real("min_weight_fraction_leaf", model.min_weight_fraction_leaf, 0.0, 0.5)
-    if share > 0:
-        settings["min_weight_leaf"] = share * total
+    if weighs_hessians:
+        settings["min_child_weight"] = max(settings["min_child_weight"], share * total)
+    else:
+        settings["min_rows_leaf"] = max(settings["min_rows_leaf"], math.ceil(share * n_rows))
 
 
 def _add_draws(settings: dict[str, Any], model: Any, n_features: int) -> None:

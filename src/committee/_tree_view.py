@@ -387,9 +387,10 @@ class TreeView:
             Weighted decrease of impurity, summed over the nodes that ask about the feature.
         """
         # Shares of the weight, and the impurity as a share of the root's: products cannot overflow.
-        unit = float(self.impurity[0])
+        # (In boosting it is the second-order loss, and negative.)
+        unit = abs(float(self.impurity[0])) or 1.0
         share = self.weighted_n_node_samples / self.weighted_n_node_samples[0]
-        weighted = share * (self.impurity / unit if unit > 0 else self.impurity)
+        weighted = share * (self.impurity / unit)
         inner = np.flatnonzero(~self._is_leaf)
         if inner.size == 0:
             return np.zeros(self.n_features)

@@ -262,7 +262,11 @@ void BoostSearch::try_categories(const Scan& scan, BoostSplit& best) const {
   }
   if (best_size == 0) return;
   best.is_category = true;
-  // Levels that the node does not have go where the larger side is.
+  // Levels that the node does not have go where missing values go, else where the larger side is.
+  const std::uint32_t missing_code = dataset_.feature(scan.feature).column.missing_code();
+  for (std::size_t i = 0; i < n_present; ++i) {
+    if (ordered[i].second == missing_code) best.missing_goes_left = i < best_size;
+  }
   best.goes_left.assign(n_codes, best.missing_goes_left ? 1 : 0);
   for (std::size_t i = 0; i < n_present; ++i) {
     best.goes_left[ordered[i].second] = i < best_size ? 1 : 0;
