@@ -51,12 +51,13 @@ def _make_booster(
     weights: Floats | None,
     n_threads: int,
     table: _core.Table,
+    is_exact: bool,
 ) -> Any:
     """Return the engine that grows the trees of a fit; the one place that knows which."""
     is_narrow = all(dataset.n_codes(each) <= 256 for each in range(dataset.n_features))
-    if is_narrow and "min_rows_split" not in settings:
+    if is_narrow and not is_exact and "min_rows_split" not in settings:
         return _core.Booster(dataset, settings, weights, n_threads)
-    # Not yet in the engine: codes of more than a byte (exact search, many levels).
+    # Not yet in the engine: exact search, more than 256 codes, and this setting.
     return InterimBooster(dataset, settings, weights, n_threads, table)
 
 
@@ -199,15 +200,18 @@ class BoostingFit:
         weighs_hessians = self.weights is not None and self.loss.has_unit_hessian
         limit_weight(settings, model, n_drawn, total * share, weighs_hessians)
         n_threads = model._threads()
+        is_exact = model.split_finding == "exact"
         dataset, self.schema = bin_table(
             model,
             self.table,
             self.schema,
             self.weights,
-            exact=model.split_finding == "exact",
+            exact=is_exact,
             n_threads=n_threads,
         )
-        booster = _make_booster(dataset, settings, self.tree_weights, n_threads, self.table)
+        booster = _make_booster(
+            dataset, settings, self.tree_weights, n_threads, self.table, is_exact
+        )
         alpha = model.ccp_alpha / 2  # scikit-learn's is of squared errors, twice the loss
         directions = settings.get("monotonic")
         return TreeLearner(booster, self.table, rate, self.seed, alpha, directions, n_threads)

@@ -29,6 +29,14 @@ class InterimBooster:
         n_threads: int = 1,
         table: Any = None,
     ) -> None:
+        for name in ("interactions", "features_per_tree", "features_per_level"):
+            if name in settings:
+                raise ValueError(
+                    f"{name} is not yet there for exact search, min_samples_split and categories "
+                    "of more than 255 levels"
+                )
+        if settings.get("growth", "best") != "best":
+            raise ValueError('growth must be "best" for exact search and many levels, so far')
         self._dataset, self._settings, self._table = dataset, settings, table
         self._weights, self._n_threads = weights, n_threads
         self._leaves: NDArray[np.uint32] = np.zeros(dataset.n_rows, np.uint32)
@@ -68,6 +76,8 @@ class InterimBooster:
         if given.get("monotonic"):
             settings["monotonic"] = given["monotonic"]
         heavy = own * bends
+        if given.get("min_gain"):
+            settings["min_impurity_decrease"] = 2 * given["min_gain"] / heavy.sum()
         safe = np.maximum(bends, 1e-300)
         is_whole = bool((own == np.floor(own)).all())
         counts = (own if is_whole else own > 0).astype(np.uint32)
