@@ -471,7 +471,7 @@ def test_callbacks_see_the_log_and_may_stop(table):
         seen.append((n_rounds, len(log), log.train_loss[-1]))
 
     def stop(n_rounds, log):
-        return n_rounds == 4
+        return np.bool_(n_rounds == 4)
 
     model = GradientBoostingRegressor(callbacks=[note, stop]).fit(X, y)
     assert [row[:2] for row in seen] == [(1, 1), (2, 2), (3, 3), (4, 4)]

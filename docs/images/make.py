@@ -9,13 +9,14 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
 from sklearn.model_selection import cross_val_score, train_test_split
 
 from committee import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreesClassifier,
+    GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
     plot_contributions,
@@ -23,6 +24,7 @@ from committee import (
     plot_intervals,
     plot_oob_curve,
     plot_proximity,
+    plot_training,
     plot_tree,
     plot_tuning,
     plot_votes,
@@ -141,6 +143,15 @@ def penguin_forest() -> None:
     save("proximity.png", plot_proximity(model, X, y, out_of_bag=True).figure)
 
 
+def training() -> None:
+    """Draw the losses of boosting from round to round."""
+    X, y = make_friedman1(2000, noise=1.0, random_state=0)
+    train, test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
+    model = GradientBoostingRegressor(n_estimators=1000, max_splits=7, n_iter_no_change=10)
+    ax = plot_training(model.fit(train, y_train, eval_set=(test, y_test)))
+    save("training.png", ax.figure)
+
+
 if __name__ == "__main__":
     penguin_tree()
     pruning_path()
@@ -149,3 +160,4 @@ if __name__ == "__main__":
     importances()
     quantiles()
     penguin_forest()
+    training()

@@ -31,6 +31,7 @@ _HOMES = {
     "plot_intervals": "committee.forest_plots",
     "plot_oob_curve": "committee.forest_plots",
     "plot_proximity": "committee.forest_plots",
+    "plot_training": "committee.boosting_plots",
     "plot_tree": "committee.plots",
     "plot_tuning": "committee.forest_plots",
     "plot_votes": "committee.forest_plots",
@@ -61,6 +62,7 @@ __all__ = [
     "plot_intervals",
     "plot_oob_curve",
     "plot_proximity",
+    "plot_training",
     "plot_tree",
     "plot_tuning",
     "plot_votes",
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from committee._model_file import ModelFileError, load, save
     from committee.bagging import BaggingClassifier, BaggingRegressor
     from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+    from committee.boosting_plots import plot_training
     from committee.evaluation import BootstrapScore, bootstrap_score
     from committee.export import export_rules, export_text
     from committee.forest_plots import (

@@ -81,7 +81,7 @@ class BoostingJob:
             progress.show(number + 1)
             # Every callback hears of every round.
             answers = [callback(number + 1, self.log) for callback in self.callbacks]
-            if wants_stop or any(answer is True for answer in answers):
+            if wants_stop or any(answers):
                 break
         return rounds
 

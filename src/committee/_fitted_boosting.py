@@ -53,6 +53,7 @@ class FittedBoosting(BaseEstimator):
     n_outputs_: int
     n_trees_per_iteration_: int
     feature_names_in_: NDArray[Any]
+    classes_: NDArray[Any]
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "_sum"):
@@ -60,6 +61,10 @@ class FittedBoosting(BaseEstimator):
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
                 "appropriate arguments before using this estimator."
             )
+
+    def _class_labels(self) -> list[NDArray[Any]] | None:
+        """Class labels, None for regression."""
+        return [self.classes_] if self._has_classes else None
 
     def _threads(self) -> int:
         return resolve_threads(self.n_jobs)

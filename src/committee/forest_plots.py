@@ -395,8 +395,20 @@ def _parts_of_row(model: Any, row: Any, label: Any) -> tuple[NDArray[np.float64]
     labels = list(classes[0])
     if label is not None and label not in labels:
         raise ValueError(f"label must be one of {classes[0].tolist()}; got {label!r}")
+    if hasattr(model, "decision_function"):
+        return _score_of_class(found, labels, label)
     index = labels.index(label) if label is not None else int(found[0].sum(axis=0).argmax())
     return found[0, :, index], f"probability of {labels[index]}"
+
+
+def _score_of_class(
+    found: NDArray[np.float64], labels: list[Any], label: Any
+) -> tuple[NDArray[np.float64], str]:
+    """Return the contributions to the score of a class, in a model that adds up scores."""
+    if found.ndim == 2:  # one score for two classes
+        found = np.stack([-found, found], axis=2)
+    index = labels.index(label) if label is not None else int(found[0].sum(axis=0).argmax())
+    return found[0, :, index], f"score of {labels[index]}"
 
 
 def plot_tuning(result: TuningResult, *, ax: Axes | None = None) -> Axes:
