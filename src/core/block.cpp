@@ -131,9 +131,15 @@ bool fits_records(const BinnedDataset& dataset) {
 }
 
 RecordMatrix make_records(const BinnedDataset& dataset, std::size_t n_threads) {
+  const std::size_t stride = (dataset.n_features() + 15) / 16 * 16;
+  return make_records(dataset, 0, dataset.n_features(), stride, n_threads);
+}
+
+RecordMatrix make_records(const BinnedDataset& dataset, std::size_t first, std::size_t last,
+                          std::size_t stride, std::size_t n_threads) {
   RecordMatrix matrix;
   const std::size_t n_rows = dataset.n_rows();
-  matrix.stride = (dataset.n_features() + 15) / 16 * 16;
+  matrix.stride = stride;
   matrix.codes.resize(n_rows * matrix.stride);
   constexpr std::size_t kMinRows = 4096;
   const std::size_t n_chunks = chunk_count(n_rows, kMinRows, n_threads);
@@ -142,9 +148,9 @@ RecordMatrix make_records(const BinnedDataset& dataset, std::size_t n_threads) {
     constexpr std::size_t kTile = 1024;  // its records stay in the cache while columns are added
     for (std::size_t begin = all.begin; begin < all.end; begin += kTile) {
       const std::size_t end = std::min(begin + kTile, all.end);
-      for (std::size_t feature = 0; feature < dataset.n_features(); ++feature) {
+      for (std::size_t feature = first; feature < last; ++feature) {
         const CodeColumn& column = dataset.feature(feature).column;
-        std::uint8_t* out = matrix.codes.data() + begin * matrix.stride + feature;
+        std::uint8_t* out = matrix.codes.data() + begin * matrix.stride + (feature - first);
         visit_codes(column, [&](const auto* codes) {
           for (std::size_t row = begin; row < end; ++row, out += matrix.stride) {
             *out = static_cast<std::uint8_t>(codes[row]);

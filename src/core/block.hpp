@@ -35,6 +35,9 @@ struct RecordMatrix {
 // Whether every code of the dataset fits a byte.
 bool fits_records(const BinnedDataset& dataset);
 RecordMatrix make_records(const BinnedDataset& dataset, std::size_t n_threads);
+// The same for the features first ... last - 1, in records of `stride` bytes.
+RecordMatrix make_records(const BinnedDataset& dataset, std::size_t first, std::size_t last,
+                          std::size_t stride, std::size_t n_threads);
 
 // What all nodes of a fit share.
 struct FitData {

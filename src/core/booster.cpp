@@ -58,14 +58,14 @@ struct Booster::State {
         options(boost_options),
         weights(row_weights.begin(), row_weights.end()),
         are_repetitions(committee::are_repetitions(weights)),
-        records(make_records(binned, boost_options.n_threads)),
+        records(make_record_groups(binned, boost_options.n_threads)),
         leaves(binned.n_rows()) {}
 
   const BinnedDataset& dataset;
   BoostOptions options;
   std::vector<double> weights;
   bool are_repetitions;
-  RecordMatrix records;
+  RecordGroups records;
   GradientRows gradients;
   std::vector<std::uint32_t> rows;
   std::vector<std::uint32_t> scratch;
@@ -203,7 +203,7 @@ class Booster::Grower {
   void build(Leaf& leaf) {
     const bool has_all = leaf.n_rows() == state_.dataset.n_rows();
     const std::span<const std::uint32_t> rows = rows_of(leaf);
-    build_histogram(state_.records, state_.dataset.n_features(), state_.gradients.packed,
+    build_histogram(state_.records, state_.gradients.packed,
                     has_all ? std::span<const std::uint32_t>() : rows, options_.n_threads,
                     leaf.histogram, state_.spare);
   }
@@ -225,13 +225,10 @@ class Booster::Grower {
   }
 
   // How many rows of each code the leaf has.
-  CountTables count_codes(const Leaf& leaf) const {
-    CountTables counts(state_.dataset.n_features() * kGradientCells, 0);
-    for (const std::uint32_t feature : features_) {
-      const auto* codes = codes_of(feature);
-      std::uint32_t* const table = counts.data() + feature * kGradientCells;
-      for (const std::uint32_t row : rows_of(leaf)) table[codes[row]] += repetitions(row);
-    }
+  std::vector<std::uint32_t> count_codes(const Leaf& leaf, std::uint32_t feature) const {
+    std::vector<std::uint32_t> counts(kGradientCells, 0);
+    const auto* codes = codes_of(feature);
+    for (const std::uint32_t row : rows_of(leaf)) counts[codes[row]] += repetitions(row);
     return counts;
   }
 
@@ -257,13 +254,18 @@ class Booster::Grower {
     return n_left >= options_.min_rows_leaf && n_rows - n_left >= options_.min_rows_leaf;
   }
 
+  // Rows are counted only where the best split might have too few of them: a feature whose best
+  // split has too few is looked at again with counts.
   void find_split(Leaf& leaf) const {
-    const std::vector<std::uint32_t> features = features_of(leaf);
-    leaf.split = search_->find(leaf.histogram, leaf.node, features, {});
-    if (leaf.split.exists() && !has_enough_rows(leaf, leaf.split)) {
-      leaf.split = search_->find(leaf.histogram, leaf.node, features, count_codes(leaf));
+    BoostSplit& best = leaf.split;
+    for (const std::uint32_t feature : features_of(leaf)) {
+      BoostSplit before = best;
+      if (!search_->try_feature(leaf.histogram, leaf.node, feature, {}, best)) continue;
+      if (has_enough_rows(leaf, best)) continue;
+      best = std::move(before);
+      search_->try_feature(leaf.histogram, leaf.node, feature, count_codes(leaf, feature), best);
     }
-    if (leaf.split.gain * search_->gain_unit() < options_.min_gain) leaf.split = {};
+    if (best.gain * search_->gain_unit() < options_.min_gain) best = {};
   }
 
   // ---- growth ----
