@@ -13,6 +13,7 @@
 
 #include "binned_dataset.hpp"
 #include "boost_options.hpp"
+#include "byte_columns.hpp"
 #include "gradient_histogram.hpp"
 #include "gradient_rows.hpp"
 #include "split.hpp"
@@ -42,7 +43,8 @@ struct BoostNode {
 
 class BoostSearch {
  public:
-  BoostSearch(const BinnedDataset& dataset, const BoostOptions& options, const GradientRows& rows);
+  BoostSearch(const BinnedDataset& dataset, const ByteColumns& columns, const BoostOptions& options,
+              const GradientRows& rows);
 
   // Replaces `best` if some split of the feature is better, and returns whether one was. `counts`
   // may be empty: then rows of a side are not counted unless hessians do.
@@ -73,7 +75,8 @@ class BoostSearch {
   double soft(double gradient) const;
   double score_of_step(double gradient, double hessian, double step) const;
 
-  const BinnedDataset& dataset_;
+  const BinnedDataset& dataset_;  // kinds of features
+  const ByteColumns& columns_;
   const BoostOptions& options_;
   const GradientRows& rows_;
   double l1_;

@@ -58,13 +58,15 @@ struct Booster::State {
         options(boost_options),
         weights(row_weights.begin(), row_weights.end()),
         are_repetitions(committee::are_repetitions(weights)),
-        records(make_record_groups(binned, boost_options.n_threads)),
+        columns(binned, weights.empty() ? std::vector<double>(binned.n_rows(), 1.0) : weights),
+        records(make_record_groups(columns, binned.n_rows(), boost_options.n_threads)),
         leaves(binned.n_rows()) {}
 
   const BinnedDataset& dataset;
   BoostOptions options;
   std::vector<double> weights;
   bool are_repetitions;
+  ByteColumns columns;
   RecordGroups records;
   GradientRows gradients;
   std::vector<std::uint32_t> rows;
@@ -81,13 +83,14 @@ class Booster::Grower {
         options_(state.options),
         round_(round),
         monitor_(monitor),
+        n_threads_(round.gradients.size() >= kParallelRows ? state.options.n_threads : 1),
         weights_{state.weights, state.are_repetitions} {
-    fill_gradient_rows(round.gradients, round.hessians, weights_, round.sample, options_.n_threads,
+    fill_gradient_rows(round.gradients, round.hessians, weights_, round.sample, n_threads_,
                        state.gradients);
   }
 
   Tree grow() {
-    const BoostSearch search(state_.dataset, options_, state_.gradients);
+    const BoostSearch search(state_.dataset, state_.columns, options_, state_.gradients);
     search_ = &search;
     list_rows();
     draw_tree_features();
@@ -125,6 +128,9 @@ class Booster::Grower {
 
   // ---- rows and features ----
 
+  // Passes over less rows are over before a second thread is awake.
+  static constexpr std::size_t kParallelRows = std::size_t{1} << 16;
+
   double weight(std::size_t row) const {
     return weights_.weights.empty() ? 1.0 : weights_.weights[row];
   }
@@ -156,7 +162,7 @@ class Booster::Grower {
   void draw_tree_features() {
     std::vector<std::uint32_t> all;
     for (std::uint32_t feature = 0; feature < state_.dataset.n_features(); ++feature) {
-      if (state_.dataset.feature(feature).column.n_codes() >= 2) all.push_back(feature);
+      if (state_.columns.column(feature).n_codes() >= 2) all.push_back(feature);
     }
     features_ = drawn(std::move(all), options_.features_per_tree, derive_key(round_.seed, 0));
   }
@@ -233,7 +239,7 @@ class Booster::Grower {
   }
 
   const std::uint8_t* codes_of(std::uint32_t feature) const {
-    return static_cast<const std::uint8_t*>(state_.dataset.feature(feature).column.codes);
+    return state_.columns.codes(feature);
   }
 
   // Whether both sides have enough rows. Mostly the hessians say so.
@@ -242,7 +248,7 @@ class Booster::Grower {
     const bool is_left_sure = search_->has_enough_rows(split.left);
     const bool is_right_sure = search_->has_enough_rows(leaf.node.total - split.left);
     if (is_left_sure && is_right_sure) return true;
-    const SideOfCode sides = sides_of(split, state_.dataset.feature(split.feature).column);
+    const SideOfCode sides = sides_of(split, state_.columns.column(split.feature));
     const auto* codes = codes_of(split.feature);
     std::int64_t n_left = 0;
     std::int64_t n_rows = 0;
@@ -302,7 +308,7 @@ class Booster::Grower {
     }
     ++n_leaves_;
     const BoostSplit& split = leaf.split;
-    const SideOfCode sides = sides_of(split, state_.dataset.feature(split.feature).column);
+    const SideOfCode sides = sides_of(split, state_.columns.column(split.feature));
     const std::size_t n_left =
         divide(rows_of(leaf), codes_of(split.feature), sides, state_.scratch.data());
     write_split(leaf, sides);
@@ -358,7 +364,8 @@ class Booster::Grower {
     if (split.is_category) {
       std::vector<std::uint32_t> leaving;
       for (std::uint32_t level = 0; level < feature.column.n_values; ++level) {
-        if ((sides[level] != 0) != split.missing_goes_left) leaving.push_back(level);
+        const std::uint32_t code = state_.columns.code_of_level(split.feature, level);
+        if ((sides[code] != 0) != split.missing_goes_left) leaving.push_back(level);
       }
       node.set_split(split.feature, SplitKind::kSubset, split.missing_goes_left);
       node.threshold.offset = tree_.category_data.size();
@@ -404,7 +411,7 @@ class Booster::Grower {
     tree_.weight.assign(n_nodes, 0.0);
     tree_.n_rows.assign(n_nodes, 0);
     std::vector<Sums> sums(n_nodes);
-    parallel_for(closed_.size(), options_.n_threads,
+    parallel_for(closed_.size(), n_threads_,
                  [&](std::size_t i) { add_rows(closed_[i], sums[closed_[i].index]); });
     std::vector<Bounds> bounds(n_nodes);
     for (const Leaf& leaf : closed_) bounds[leaf.index] = leaf.node.bounds;
@@ -453,7 +460,7 @@ class Booster::Grower {
   void find_leaves() {
     std::vector<std::uint32_t>& leaves = state_.leaves;
     const std::size_t n_rows = state_.dataset.n_rows();
-    parallel_for(closed_.size(), options_.n_threads, [&](std::size_t i) {
+    parallel_for(closed_.size(), n_threads_, [&](std::size_t i) {
       for (const std::uint32_t row : rows_of(closed_[i])) leaves[row] = closed_[i].index;
     });
     if (state_.rows.size() == n_rows) return;
@@ -476,6 +483,7 @@ class Booster::Grower {
   const BoostOptions& options_;
   const BoostRound& round_;
   Monitor& monitor_;
+  std::size_t n_threads_;  // of a pass over the rows
   RowWeights weights_;
   const BoostSearch* search_ = nullptr;
   std::vector<std::uint32_t> features_;
@@ -488,12 +496,8 @@ class Booster::Grower {
 };
 
 Booster::Booster(const BinnedDataset& dataset, const BoostOptions& options,
-                 std::span<const double> weights) {
-  if (!fits_records(dataset)) {
-    throw std::invalid_argument("boosting needs codes that fit a byte");
-  }
-  state_ = std::make_unique<State>(dataset, options, weights);
-}
+                 std::span<const double> weights)
+    : state_(std::make_unique<State>(dataset, options, weights)) {}
 
 Booster::~Booster() = default;
 Booster::Booster(Booster&&) noexcept = default;

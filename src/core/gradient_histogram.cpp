@@ -77,16 +77,21 @@ void add_rows(const RecordGroups& records, const std::int64_t* packed, const std
 
 }  // namespace
 
-RecordGroups make_record_groups(const BinnedDataset& dataset, std::size_t n_threads) {
+RecordGroups make_record_groups(const ByteColumns& columns, std::size_t n_rows,
+                                std::size_t n_threads) {
   RecordGroups records;
-  records.n_features = dataset.n_features();
+  records.n_features = columns.size();
   const std::size_t n_groups = (records.n_features + kGroup - 1) / kGroup;
   records.width = (records.n_features + n_groups - 1) / n_groups;
   // A power of two: no record is in two cache lines.
   const std::size_t stride = std::bit_ceil(records.width);
   for (std::size_t first = 0; first < records.n_features; first += records.width) {
     const std::size_t last = std::min(first + records.width, records.n_features);
-    records.groups.push_back(make_records(dataset, first, last, stride, n_threads));
+    std::vector<const std::uint8_t*> group;
+    for (std::size_t feature = first; feature < last; ++feature) {
+      group.push_back(columns.codes(feature));
+    }
+    records.groups.push_back(make_records(group, n_rows, stride, n_threads));
   }
   return records;
 }
@@ -97,9 +102,11 @@ void build_histogram(const RecordGroups& records, std::span<const std::int64_t> 
   const std::size_t size = records.n_features * kGradientCells;
   const std::size_t n_rows = rows.empty() ? packed.size() : rows.size();
   const std::uint32_t* which = rows.empty() ? nullptr : rows.data();
-  // Below so many rows a second thread, and a second table to add up, cost more than they bring.
-  constexpr std::size_t kMinRows = 4096;
-  const std::size_t n_chunks = std::clamp<std::size_t>(n_rows / kMinRows, 1, n_threads);
+  // Below so many additions a second thread, and a second table to add up, cost more than they
+  // bring.
+  constexpr std::size_t kMinAdditions = std::size_t{1} << 18;
+  const std::size_t n_chunks =
+      std::clamp<std::size_t>(n_rows * records.n_features / kMinAdditions, 1, n_threads);
   histogram.assign(size, 0);
   if (n_chunks == 1) return add_rows(records, packed.data(), which, {0, n_rows}, histogram.data());
   if (spare.size() < n_chunks - 1) spare.resize(n_chunks - 1);

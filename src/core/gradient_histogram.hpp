@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "block.hpp"
+#include "byte_columns.hpp"
 
 namespace committee {
 
@@ -26,7 +27,8 @@ struct RecordGroups {
   std::size_t width = 0;  // features of a group; the last may have less
   std::vector<RecordMatrix> groups;
 };
-RecordGroups make_record_groups(const BinnedDataset& dataset, std::size_t n_threads);
+RecordGroups make_record_groups(const ByteColumns& columns, std::size_t n_rows,
+                                std::size_t n_threads);
 
 // Adds rows to a histogram that is cleared first. `rows` ascend; where it is empty all rows of the
 // matrix are added. `spare` is working memory for further threads.
