@@ -254,6 +254,24 @@ def grow_forest(
 ) -> Forest:
     """Grow trees first_tree, first_tree + 1, ... of a forest; progress counts trees."""
 
+def log_loss_gradients(
+    target: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    gradients: NDArray[np.float64],
+    hessians: NDArray[np.float64],
+    n_threads: int = 1,
+) -> None:
+    """Write the derivatives of the log loss of two classes (0.0 or 1.0) in place."""
+
+def multinomial_gradients(
+    classes: NDArray[np.int32],
+    scores: NDArray[np.float64],
+    gradients: NDArray[np.float64],
+    hessians: NDArray[np.float64],
+    n_threads: int = 1,
+) -> None:
+    """Write the derivatives of the log loss of several classes, Fortran-ordered, in place."""
+
 class Booster:
     """Grows the trees of gradient boosting; see src/core/booster.hpp."""
 

@@ -131,10 +131,18 @@ bool fits_records(const BinnedDataset& dataset) {
 }
 
 RecordMatrix make_records(const BinnedDataset& dataset, std::size_t n_threads) {
+  std::vector<const std::uint8_t*> columns;
+  for (std::size_t feature = 0; feature < dataset.n_features(); ++feature) {
+    columns.push_back(static_cast<const std::uint8_t*>(dataset.feature(feature).column.codes));
+  }
+  return make_records(columns, dataset.n_rows(), (columns.size() + 15) / 16 * 16, n_threads);
+}
+
+RecordMatrix make_records(std::span<const std::uint8_t* const> columns, std::size_t n_rows,
+                          std::size_t stride, std::size_t n_threads) {
   RecordMatrix matrix;
-  const std::size_t n_rows = dataset.n_rows();
-  matrix.stride = (dataset.n_features() + 15) / 16 * 16;
-  matrix.codes.resize(n_rows * matrix.stride);
+  matrix.stride = stride;
+  matrix.codes.resize(n_rows * stride);
   constexpr std::size_t kMinRows = 4096;
   const std::size_t n_chunks = chunk_count(n_rows, kMinRows, n_threads);
   parallel_for(n_chunks, n_threads, [&](std::size_t chunk) {
@@ -142,14 +150,9 @@ RecordMatrix make_records(const BinnedDataset& dataset, std::size_t n_threads) {
     constexpr std::size_t kTile = 1024;  // its records stay in the cache while columns are added
     for (std::size_t begin = all.begin; begin < all.end; begin += kTile) {
       const std::size_t end = std::min(begin + kTile, all.end);
-      for (std::size_t feature = 0; feature < dataset.n_features(); ++feature) {
-        const CodeColumn& column = dataset.feature(feature).column;
-        std::uint8_t* out = matrix.codes.data() + begin * matrix.stride + feature;
-        visit_codes(column, [&](const auto* codes) {
-          for (std::size_t row = begin; row < end; ++row, out += matrix.stride) {
-            *out = static_cast<std::uint8_t>(codes[row]);
-          }
-        });
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        std::uint8_t* out = matrix.codes.data() + begin * stride + i;
+        for (std::size_t row = begin; row < end; ++row, out += stride) *out = columns[i][row];
       }
     }
   });

@@ -35,6 +35,9 @@ struct RecordMatrix {
 // Whether every code of the dataset fits a byte.
 bool fits_records(const BinnedDataset& dataset);
 RecordMatrix make_records(const BinnedDataset& dataset, std::size_t n_threads);
+// The same for some columns of byte codes, in records of `stride` bytes.
+RecordMatrix make_records(std::span<const std::uint8_t* const> columns, std::size_t n_rows,
+                          std::size_t stride, std::size_t n_threads);
 
 // What all nodes of a fit share.
 struct FitData {

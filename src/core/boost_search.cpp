@@ -114,9 +114,9 @@ struct BoostSearch::Scan {
   bool is_bounded = false;  // monotone constraints are to be kept
 };
 
-BoostSearch::BoostSearch(const BinnedDataset& dataset, const BoostOptions& options,
-                         const GradientRows& rows)
-    : dataset_(dataset), options_(options), rows_(rows) {
+BoostSearch::BoostSearch(const BinnedDataset& dataset, const ByteColumns& columns,
+                         const BoostOptions& options, const GradientRows& rows)
+    : dataset_(dataset), columns_(columns), options_(options), rows_(rows) {
   // Beyond this a penalty leaves nothing of any step; products stay finite.
   constexpr double kHuge = 1e100;
   const auto hessians = [&](double value) {
@@ -237,7 +237,7 @@ void BoostSearch::try_thresholds(const Scan& scan, BoostSplit& best) const {
 // Levels in the order of their step; the best subset is among the first so many. Missing values
 // are a level like the others.
 void BoostSearch::try_categories(const Scan& scan, BoostSplit& best) const {
-  const std::uint32_t n_codes = dataset_.feature(scan.feature).column.n_codes();
+  const std::uint32_t n_codes = columns_.column(scan.feature).n_codes();
   std::array<std::pair<double, std::uint32_t>, kByteCodes> ordered;
   std::size_t n_present = 0;
   for (std::uint32_t code = 0; code < n_codes; ++code) {
@@ -273,37 +273,32 @@ void BoostSearch::try_categories(const Scan& scan, BoostSplit& best) const {
   }
 }
 
-BoostSplit BoostSearch::find(const GradientHistogram& histogram, const BoostNode& node,
-                             std::span<const std::uint32_t> features,
-                             const CountTables& counts) const {
-  BoostSplit best;
-  const double parent_step = step(node.total, node.bounds);
-  for (const std::uint32_t feature : features) {
-    const BinnedFeature& binned = dataset_.feature(feature);
-    const CodeColumn& column = binned.column;
-    if (column.n_codes() < 2) continue;
-    Scan scan{.feature = feature, .node = node};
-    scan.cells = histogram.data() + feature * kGradientCells;
-    scan.counts = counts.empty() ? nullptr : counts.data() + feature * kGradientCells;
-    scan.n_values = column.n_values;
-    if (column.has_missing) {
-      scan.missing = scan.cells[column.missing_code()];
-      scan.n_missing = scan.counts == nullptr ? 0 : scan.counts[column.missing_code()];
-    }
-    for (std::uint32_t code = 0; scan.counts != nullptr && code < column.n_codes(); ++code) {
-      scan.n_rows += scan.counts[code];
-    }
-    scan.is_bounded = options_.monotonic_of(feature) != 0 ||
-                      node.bounds.low > -std::numeric_limits<double>::max() ||
-                      node.bounds.high < std::numeric_limits<double>::max();
-    scan.parent_score = score_of_step(gradient(node.total), hessian(node.total), parent_step);
-    if (binned.kind == FeatureKind::kCategory) {
-      try_categories(scan, best);
-    } else {
-      try_thresholds(scan, best);
-    }
+bool BoostSearch::try_feature(const GradientHistogram& histogram, const BoostNode& node,
+                              std::uint32_t feature, std::span<const std::uint32_t> counts,
+                              BoostSplit& best) const {
+  const CodeColumn& column = columns_.column(feature);
+  if (column.n_codes() < 2) return false;
+  Scan scan{.feature = feature, .node = node};
+  scan.cells = histogram.data() + feature * kGradientCells;
+  scan.counts = counts.empty() ? nullptr : counts.data();
+  scan.n_values = column.n_values;
+  if (column.has_missing) {
+    scan.missing = scan.cells[column.missing_code()];
+    scan.n_missing = counts.empty() ? 0 : counts[column.missing_code()];
   }
-  return best;
+  scan.n_rows = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  scan.is_bounded = options_.monotonic_of(feature) != 0 || node.bounds.low > -kLargest ||
+                    node.bounds.high < kLargest;
+  scan.parent_score =
+      score_of_step(gradient(node.total), hessian(node.total), step(node.total, node.bounds));
+  const double gain = best.gain;
+  if (dataset_.feature(feature).kind == FeatureKind::kCategory) {
+    try_categories(scan, best);
+  } else {
+    try_thresholds(scan, best);
+  }
+  return best.gain > gain;
 }
 
 }  // namespace committee

@@ -13,6 +13,7 @@
 
 #include "binned_dataset.hpp"
 #include "boost_options.hpp"
+#include "byte_columns.hpp"
 #include "gradient_histogram.hpp"
 #include "gradient_rows.hpp"
 #include "split.hpp"
@@ -40,17 +41,15 @@ struct BoostNode {
   Bounds bounds;           // of the step, in units of gradient / hessian
 };
 
-// How many rows of each code a node has, where hessians do not tell: n_features x kGradientCells.
-using CountTables = std::vector<std::uint32_t>;
-
 class BoostSearch {
  public:
-  BoostSearch(const BinnedDataset& dataset, const BoostOptions& options, const GradientRows& rows);
+  BoostSearch(const BinnedDataset& dataset, const ByteColumns& columns, const BoostOptions& options,
+              const GradientRows& rows);
 
-  // The best split among `features`. `counts` may be empty: then the rows of a side are not
-  // counted unless hessians do.
-  BoostSplit find(const GradientHistogram& histogram, const BoostNode& node,
-                  std::span<const std::uint32_t> features, const CountTables& counts) const;
+  // Replaces `best` if some split of the feature is better, and returns whether one was. `counts`
+  // may be empty: then rows of a side are not counted unless hessians do.
+  bool try_feature(const GradientHistogram& histogram, const BoostNode& node, std::uint32_t feature,
+                   std::span<const std::uint32_t> counts, BoostSplit& best) const;
 
   // Whether sums with this hessian certainly have min_rows_leaf rows.
   bool has_enough_rows(std::int64_t packed) const {
@@ -76,7 +75,8 @@ class BoostSearch {
   double soft(double gradient) const;
   double score_of_step(double gradient, double hessian, double step) const;
 
-  const BinnedDataset& dataset_;
+  const BinnedDataset& dataset_;  // kinds of features
+  const ByteColumns& columns_;
   const BoostOptions& options_;
   const GradientRows& rows_;
   double l1_;

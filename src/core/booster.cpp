@@ -58,14 +58,16 @@ struct Booster::State {
         options(boost_options),
         weights(row_weights.begin(), row_weights.end()),
         are_repetitions(committee::are_repetitions(weights)),
-        records(make_records(binned, boost_options.n_threads)),
+        columns(binned, weights.empty() ? std::vector<double>(binned.n_rows(), 1.0) : weights),
+        records(make_record_groups(columns, binned.n_rows(), boost_options.n_threads)),
         leaves(binned.n_rows()) {}
 
   const BinnedDataset& dataset;
   BoostOptions options;
   std::vector<double> weights;
   bool are_repetitions;
-  RecordMatrix records;
+  ByteColumns columns;
+  RecordGroups records;
   GradientRows gradients;
   std::vector<std::uint32_t> rows;
   std::vector<std::uint32_t> scratch;
@@ -81,13 +83,14 @@ class Booster::Grower {
         options_(state.options),
         round_(round),
         monitor_(monitor),
+        n_threads_(round.gradients.size() >= kParallelRows ? state.options.n_threads : 1),
         weights_{state.weights, state.are_repetitions} {
-    fill_gradient_rows(round.gradients, round.hessians, weights_, round.sample, options_.n_threads,
+    fill_gradient_rows(round.gradients, round.hessians, weights_, round.sample, n_threads_,
                        state.gradients);
   }
 
   Tree grow() {
-    const BoostSearch search(state_.dataset, options_, state_.gradients);
+    const BoostSearch search(state_.dataset, state_.columns, options_, state_.gradients);
     search_ = &search;
     list_rows();
     draw_tree_features();
@@ -125,6 +128,9 @@ class Booster::Grower {
 
   // ---- rows and features ----
 
+  // Passes over less rows are over before a second thread is awake.
+  static constexpr std::size_t kParallelRows = std::size_t{1} << 16;
+
   double weight(std::size_t row) const {
     return weights_.weights.empty() ? 1.0 : weights_.weights[row];
   }
@@ -156,7 +162,7 @@ class Booster::Grower {
   void draw_tree_features() {
     std::vector<std::uint32_t> all;
     for (std::uint32_t feature = 0; feature < state_.dataset.n_features(); ++feature) {
-      if (state_.dataset.feature(feature).column.n_codes() >= 2) all.push_back(feature);
+      if (state_.columns.column(feature).n_codes() >= 2) all.push_back(feature);
     }
     features_ = drawn(std::move(all), options_.features_per_tree, derive_key(round_.seed, 0));
   }
@@ -203,7 +209,7 @@ class Booster::Grower {
   void build(Leaf& leaf) {
     const bool has_all = leaf.n_rows() == state_.dataset.n_rows();
     const std::span<const std::uint32_t> rows = rows_of(leaf);
-    build_histogram(state_.records, state_.dataset.n_features(), state_.gradients.packed,
+    build_histogram(state_.records, state_.gradients.packed,
                     has_all ? std::span<const std::uint32_t>() : rows, options_.n_threads,
                     leaf.histogram, state_.spare);
   }
@@ -225,18 +231,15 @@ class Booster::Grower {
   }
 
   // How many rows of each code the leaf has.
-  CountTables count_codes(const Leaf& leaf) const {
-    CountTables counts(state_.dataset.n_features() * kGradientCells, 0);
-    for (const std::uint32_t feature : features_) {
-      const auto* codes = codes_of(feature);
-      std::uint32_t* const table = counts.data() + feature * kGradientCells;
-      for (const std::uint32_t row : rows_of(leaf)) table[codes[row]] += repetitions(row);
-    }
+  std::vector<std::uint32_t> count_codes(const Leaf& leaf, std::uint32_t feature) const {
+    std::vector<std::uint32_t> counts(kGradientCells, 0);
+    const auto* codes = codes_of(feature);
+    for (const std::uint32_t row : rows_of(leaf)) counts[codes[row]] += repetitions(row);
     return counts;
   }
 
   const std::uint8_t* codes_of(std::uint32_t feature) const {
-    return static_cast<const std::uint8_t*>(state_.dataset.feature(feature).column.codes);
+    return state_.columns.codes(feature);
   }
 
   // Whether both sides have enough rows. Mostly the hessians say so.
@@ -245,7 +248,7 @@ class Booster::Grower {
     const bool is_left_sure = search_->has_enough_rows(split.left);
     const bool is_right_sure = search_->has_enough_rows(leaf.node.total - split.left);
     if (is_left_sure && is_right_sure) return true;
-    const SideOfCode sides = sides_of(split, state_.dataset.feature(split.feature).column);
+    const SideOfCode sides = sides_of(split, state_.columns.column(split.feature));
     const auto* codes = codes_of(split.feature);
     std::int64_t n_left = 0;
     std::int64_t n_rows = 0;
@@ -257,13 +260,18 @@ class Booster::Grower {
     return n_left >= options_.min_rows_leaf && n_rows - n_left >= options_.min_rows_leaf;
   }
 
+  // Rows are counted only where the best split might have too few of them: a feature whose best
+  // split has too few is looked at again with counts.
   void find_split(Leaf& leaf) const {
-    const std::vector<std::uint32_t> features = features_of(leaf);
-    leaf.split = search_->find(leaf.histogram, leaf.node, features, {});
-    if (leaf.split.exists() && !has_enough_rows(leaf, leaf.split)) {
-      leaf.split = search_->find(leaf.histogram, leaf.node, features, count_codes(leaf));
+    BoostSplit& best = leaf.split;
+    for (const std::uint32_t feature : features_of(leaf)) {
+      BoostSplit before = best;
+      if (!search_->try_feature(leaf.histogram, leaf.node, feature, {}, best)) continue;
+      if (has_enough_rows(leaf, best)) continue;
+      best = std::move(before);
+      search_->try_feature(leaf.histogram, leaf.node, feature, count_codes(leaf, feature), best);
     }
-    if (leaf.split.gain * search_->gain_unit() < options_.min_gain) leaf.split = {};
+    if (best.gain * search_->gain_unit() < options_.min_gain) best = {};
   }
 
   // ---- growth ----
@@ -300,7 +308,7 @@ class Booster::Grower {
     }
     ++n_leaves_;
     const BoostSplit& split = leaf.split;
-    const SideOfCode sides = sides_of(split, state_.dataset.feature(split.feature).column);
+    const SideOfCode sides = sides_of(split, state_.columns.column(split.feature));
     const std::size_t n_left =
         divide(rows_of(leaf), codes_of(split.feature), sides, state_.scratch.data());
     write_split(leaf, sides);
@@ -356,7 +364,8 @@ class Booster::Grower {
     if (split.is_category) {
       std::vector<std::uint32_t> leaving;
       for (std::uint32_t level = 0; level < feature.column.n_values; ++level) {
-        if ((sides[level] != 0) != split.missing_goes_left) leaving.push_back(level);
+        const std::uint32_t code = state_.columns.code_of_level(split.feature, level);
+        if ((sides[code] != 0) != split.missing_goes_left) leaving.push_back(level);
       }
       node.set_split(split.feature, SplitKind::kSubset, split.missing_goes_left);
       node.threshold.offset = tree_.category_data.size();
@@ -402,7 +411,7 @@ class Booster::Grower {
     tree_.weight.assign(n_nodes, 0.0);
     tree_.n_rows.assign(n_nodes, 0);
     std::vector<Sums> sums(n_nodes);
-    parallel_for(closed_.size(), options_.n_threads,
+    parallel_for(closed_.size(), n_threads_,
                  [&](std::size_t i) { add_rows(closed_[i], sums[closed_[i].index]); });
     std::vector<Bounds> bounds(n_nodes);
     for (const Leaf& leaf : closed_) bounds[leaf.index] = leaf.node.bounds;
@@ -451,7 +460,7 @@ class Booster::Grower {
   void find_leaves() {
     std::vector<std::uint32_t>& leaves = state_.leaves;
     const std::size_t n_rows = state_.dataset.n_rows();
-    parallel_for(closed_.size(), options_.n_threads, [&](std::size_t i) {
+    parallel_for(closed_.size(), n_threads_, [&](std::size_t i) {
       for (const std::uint32_t row : rows_of(closed_[i])) leaves[row] = closed_[i].index;
     });
     if (state_.rows.size() == n_rows) return;
@@ -474,6 +483,7 @@ class Booster::Grower {
   const BoostOptions& options_;
   const BoostRound& round_;
   Monitor& monitor_;
+  std::size_t n_threads_;  // of a pass over the rows
   RowWeights weights_;
   const BoostSearch* search_ = nullptr;
   std::vector<std::uint32_t> features_;
@@ -486,12 +496,8 @@ class Booster::Grower {
 };
 
 Booster::Booster(const BinnedDataset& dataset, const BoostOptions& options,
-                 std::span<const double> weights) {
-  if (!fits_records(dataset)) {
-    throw std::invalid_argument("boosting needs codes that fit a byte");
-  }
-  state_ = std::make_unique<State>(dataset, options, weights);
-}
+                 std::span<const double> weights)
+    : state_(std::make_unique<State>(dataset, options, weights)) {}
 
 Booster::~Booster() = default;
 Booster::Booster(Booster&&) noexcept = default;

@@ -30,7 +30,7 @@ struct BoostRound {
 
 class Booster {
  public:
-  // Codes have to fit a byte, see fits_records. `weights` may be empty: all one.
+  // Real and integer features have to be binned. `weights` may be empty: all one.
   Booster(const BinnedDataset& dataset, const BoostOptions& options,
           std::span<const double> weights);
   ~Booster();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "simd.hpp"
@@ -13,10 +14,17 @@ namespace {
 constexpr std::size_t kGroup = 32;     // features that one pass adds
 constexpr std::size_t kPrefetch = 24;  // rows ahead
 
+// Written out for each feature: compilers do not unroll so long a loop.
+template <std::size_t... kFeatures>
+COMMITTEE_INLINE void add_codes(const std::uint8_t* record, std::int64_t value,
+                                std::int64_t* tables, std::index_sequence<kFeatures...>) {
+  ((tables[kFeatures * kGradientCells + record[kFeatures]] += value), ...);
+}
+
 template <std::size_t kFeatures>
 COMMITTEE_INLINE void add_record(const std::uint8_t* record, std::int64_t value,
                                  std::int64_t* tables) {
-  for (std::size_t i = 0; i < kFeatures; ++i) tables[i * kGradientCells + record[i]] += value;
+  add_codes(record, value, tables, std::make_index_sequence<kFeatures>());
 }
 
 // Adds rows, or the rows begin ... end - 1 where `rows` is null.
@@ -54,38 +62,58 @@ constexpr std::array<AddGroup, sizeof...(kWidths)> group_functions(
   return {&add_group<kWidths + 1>...};
 }
 
-void add_rows(const RecordMatrix& records, std::size_t n_features, const std::int64_t* packed,
-              const std::uint32_t* rows, std::size_t begin, std::size_t end, std::int64_t* tables) {
+// The rows begin ... end - 1 of `rows`, or of the table where it is null.
+void add_rows(const RecordGroups& records, const std::int64_t* packed, const std::uint32_t* rows,
+              Range range, std::int64_t* tables) {
   static constexpr auto kFunctions = group_functions(std::make_index_sequence<kGroup>());
-  for (std::size_t first = 0; first < n_features; first += kGroup) {
-    const std::size_t width = std::min(kGroup, n_features - first);
-    kFunctions[width - 1](records.codes.data() + first, records.stride, packed, rows, begin, end,
+  for (std::size_t i = 0; i < records.groups.size(); ++i) {
+    const std::size_t first = i * records.width;
+    const std::size_t width = std::min(records.width, records.n_features - first);
+    const RecordMatrix& group = records.groups[i];
+    kFunctions[width - 1](group.codes.data(), group.stride, packed, rows, range.begin, range.end,
                           tables + first * kGradientCells);
   }
 }
 
 }  // namespace
 
-void build_histogram(const RecordMatrix& records, std::size_t n_features,
-                     std::span<const std::int64_t> packed, std::span<const std::uint32_t> rows,
-                     std::size_t n_threads, GradientHistogram& histogram,
-                     std::vector<GradientHistogram>& spare) {
-  const std::size_t size = n_features * kGradientCells;
+RecordGroups make_record_groups(const ByteColumns& columns, std::size_t n_rows,
+                                std::size_t n_threads) {
+  RecordGroups records;
+  records.n_features = columns.size();
+  const std::size_t n_groups = (records.n_features + kGroup - 1) / kGroup;
+  records.width = (records.n_features + n_groups - 1) / n_groups;
+  // A power of two: no record is in two cache lines.
+  const std::size_t stride = std::bit_ceil(records.width);
+  for (std::size_t first = 0; first < records.n_features; first += records.width) {
+    const std::size_t last = std::min(first + records.width, records.n_features);
+    std::vector<const std::uint8_t*> group;
+    for (std::size_t feature = first; feature < last; ++feature) {
+      group.push_back(columns.codes(feature));
+    }
+    records.groups.push_back(make_records(group, n_rows, stride, n_threads));
+  }
+  return records;
+}
+
+void build_histogram(const RecordGroups& records, std::span<const std::int64_t> packed,
+                     std::span<const std::uint32_t> rows, std::size_t n_threads,
+                     GradientHistogram& histogram, std::vector<GradientHistogram>& spare) {
+  const std::size_t size = records.n_features * kGradientCells;
   const std::size_t n_rows = rows.empty() ? packed.size() : rows.size();
   const std::uint32_t* which = rows.empty() ? nullptr : rows.data();
-  // Below so many rows a second thread, and a second table to add up, cost more than they bring.
-  constexpr std::size_t kMinRows = 4096;
-  const std::size_t n_chunks = std::clamp<std::size_t>(n_rows / kMinRows, 1, n_threads);
+  // Below so many additions a second thread, and a second table to add up, cost more than they
+  // bring.
+  constexpr std::size_t kMinAdditions = std::size_t{1} << 18;
+  const std::size_t n_chunks =
+      std::clamp<std::size_t>(n_rows * records.n_features / kMinAdditions, 1, n_threads);
   histogram.assign(size, 0);
-  if (n_chunks == 1) {
-    return add_rows(records, n_features, packed.data(), which, 0, n_rows, histogram.data());
-  }
+  if (n_chunks == 1) return add_rows(records, packed.data(), which, {0, n_rows}, histogram.data());
   if (spare.size() < n_chunks - 1) spare.resize(n_chunks - 1);
   parallel_for(n_chunks, n_threads, [&](std::size_t chunk) {
     GradientHistogram& own = chunk == 0 ? histogram : spare[chunk - 1];
     if (chunk > 0) own.assign(size, 0);
-    const Range range = chunk_range(n_rows, n_chunks, chunk);
-    add_rows(records, n_features, packed.data(), which, range.begin, range.end, own.data());
+    add_rows(records, packed.data(), which, chunk_range(n_rows, n_chunks, chunk), own.data());
   });
   for (std::size_t chunk = 1; chunk < n_chunks; ++chunk) {
     for (std::size_t i = 0; i < size; ++i) histogram[i] += spare[chunk - 1][i];

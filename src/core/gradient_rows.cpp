@@ -25,6 +25,12 @@ struct Magnitudes {
   }
 };
 
+// Rounds a number below 2^51 without a call: its bits end up in the mantissa of 1.5 * 2^52.
+inline std::int64_t nearest(double value) {
+  constexpr double kMagic = 6755399441055744.0;
+  return std::bit_cast<std::int64_t>(value + kMagic) - std::bit_cast<std::int64_t>(kMagic);
+}
+
 class Filler {
  public:
   Filler(std::span<const double> gradients, std::span<const double> hessians,
@@ -112,8 +118,8 @@ class Filler {
       // rounded numbers, others are rounded with them.
       const double factor = repeats ? 1.0 : w;
       const std::int64_t times = repeats ? static_cast<std::int64_t>(w) : 1;
-      const auto g = std::llrint(gradients_[row] * factor * gradient_scale);
-      const auto h = std::llrint(hessian(row) * factor * hessian_scale);
+      const std::int64_t g = nearest(gradients_[row] * factor * gradient_scale);
+      const std::int64_t h = nearest(hessian(row) * factor * hessian_scale);
       rows_.packed[row] = w > 0.0 ? times * (g * unit + h) : 0;
     }
   }

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "../booster.hpp"
+#include "../loss_kernels.hpp"
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "grower.hpp"
 #include "monitor.hpp"
 #include "tree.hpp"
@@ -133,9 +135,49 @@ TreeObject with_leaf_values(const TreeObject& self, const Vector<double>& values
   return TreeObject(std::move(tree));
 }
 
+using ScoreMatrix = nb::ndarray<double, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
+template <typename Array>
+std::span<double> writable(const Array& array, std::size_t size, const char* name) {
+  if (array.size() != size) {
+    throw nb::value_error((std::string(name) + " must be as long as the target").c_str());
+  }
+  return {array.data(), array.size()};
+}
+
+void fill_log_loss(const Vector<double>& target, const Scores& scores, const Scores& gradients,
+                   const Scores& hessians, std::size_t n_threads) {
+  const std::size_t n_rows = target.shape(0);
+  const auto from = writable(scores, n_rows, "scores");
+  const auto to = writable(gradients, n_rows, "gradients");
+  const auto second = writable(hessians, n_rows, "hessians");
+  const WithoutGil without_gil;
+  log_loss_gradients({target.data(), n_rows}, from, to, second, n_threads);
+}
+
+void fill_multinomial(const Vector<std::int32_t>& classes, const ScoreMatrix& scores,
+                      const ScoreMatrix& gradients, const ScoreMatrix& hessians,
+                      std::size_t n_threads) {
+  const std::size_t n_rows = classes.shape(0);
+  const std::size_t n_classes = scores.shape(1);
+  if (scores.shape(0) != n_rows || gradients.shape(0) != n_rows || hessians.shape(0) != n_rows) {
+    throw nb::value_error("scores and derivatives must have one row a target");
+  }
+  const auto from = writable(scores, n_rows * n_classes, "scores");
+  const auto to = writable(gradients, n_rows * n_classes, "gradients");
+  const auto second = writable(hessians, n_rows * n_classes, "hessians");
+  const WithoutGil without_gil;
+  multinomial_gradients({classes.data(), n_rows}, n_classes, from, to, second, n_threads);
+}
+
 }  // namespace
 
 void register_booster(nb::module_& m) {
+  m.def("log_loss_gradients", &fill_log_loss, nb::arg("target"), nb::arg("scores"),
+        nb::arg("gradients"), nb::arg("hessians"), nb::arg("n_threads") = 1,
+        "Derivatives of the log loss of two classes (0.0 or 1.0), written in place.");
+  m.def("multinomial_gradients", &fill_multinomial, nb::arg("classes"), nb::arg("scores"),
+        nb::arg("gradients"), nb::arg("hessians"), nb::arg("n_threads") = 1,
+        "Derivatives of the log loss of several classes; Fortran-ordered, written in place.");
   nb::class_<BoosterObject>(m, "Booster", "Grows the trees of gradient boosting.")
       .def(nb::new_(&make_booster), nb::arg("dataset"), nb::arg("settings") = nb::dict(),
            nb::arg("weights") = nb::none(), nb::arg("n_threads") = 1)

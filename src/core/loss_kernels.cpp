@@ -1,0 +1,182 @@
+#include "loss_kernels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "simd.hpp"
+#include "thread_pool.hpp"
+
+namespace committee {
+namespace {
+
+// Four rows at a time, spelled out: left to themselves, compilers find branches in these loops.
+// Passed by reference: how vectors are passed depends on the processor.
+constexpr std::size_t kLanes = 4;
+using Doubles = double __attribute__((vector_size(kLanes * sizeof(double))));
+using Longs = std::int64_t __attribute__((vector_size(kLanes * sizeof(std::int64_t))));
+
+// e^x for x <= 0, within two units in the last place; e^-708 below -708: x = k ln 2 + r, and the
+// series of e^r in Horner's form.
+COMMITTEE_INLINE void exp_of_negative(const Doubles& x, Doubles& out) {
+  constexpr double kLog2e = 1.4426950408889634;
+  constexpr double kLn2High = 0.6931471803691238;  // with room for products with k
+  constexpr double kLn2Low = 1.9082149292705877e-10;
+  constexpr double kMagic = 6755399441055744.0;  // adding it rounds to a whole number
+  constexpr std::array<double, 13> kSeries{1.0 / 479001600.0,
+                                           1.0 / 39916800.0,
+                                           1.0 / 3628800.0,
+                                           1.0 / 362880.0,
+                                           1.0 / 40320.0,
+                                           1.0 / 5040.0,
+                                           1.0 / 720.0,
+                                           1.0 / 120.0,
+                                           1.0 / 24.0,
+                                           1.0 / 6.0,
+                                           0.5,
+                                           1.0,
+                                           1.0};
+  const Doubles least = Doubles{} - 708.0;
+  const Doubles bounded = x < least ? least : x;
+  const Doubles shifted = bounded * kLog2e + kMagic;
+  const Doubles k = shifted - kMagic;
+  const Doubles r = (bounded - k * kLn2High) - k * kLn2Low;
+  Doubles p = Doubles{} + 1.0 / 6227020800.0;
+  for (const double coefficient : kSeries) p = p * r + coefficient;
+  // The low bits of `shifted` are k: they become the exponent.
+  out = reinterpret_cast<Doubles>(reinterpret_cast<Longs>(p) +
+                                  (reinterpret_cast<Longs>(shifted) << 52));
+}
+
+COMMITTEE_INLINE void log_loss_lanes(const Doubles& is_one, const Doubles& score, Doubles& gradient,
+                                     Doubles& hessian) {
+  const Longs is_positive = score >= 0.0;
+  Doubles small;
+  exp_of_negative(is_positive ? -score : score, small);
+  const Doubles likely = 1.0 / (1.0 + small);  // probability of the side the score is on
+  const Doubles unlikely = small * likely;
+  const Doubles one = is_positive ? likely : unlikely;
+  const Doubles zero = is_positive ? unlikely : likely;
+  gradient = is_one != 0.0 ? -zero : one;
+  hessian = likely * unlikely;
+}
+
+COMMITTEE_INLINE void read_lanes(const double* from, std::size_t n, Doubles& lanes) {
+  if (n == kLanes) {
+    std::memcpy(&lanes, from, sizeof(lanes));
+  } else {
+    lanes = Doubles{};
+    std::memcpy(&lanes, from, n * sizeof(double));
+  }
+}
+
+COMMITTEE_INLINE void write_lanes(const Doubles& lanes, std::size_t n, double* to) {
+  if (n == kLanes) {
+    std::memcpy(to, &lanes, sizeof(lanes));
+  } else {
+    std::memcpy(to, &lanes, n * sizeof(double));
+  }
+}
+
+COMMITTEE_INLINE void log_loss_part_code(const double* is_one, const double* scores,
+                                         std::size_t n_rows, double* gradients, double* hessians) {
+  for (std::size_t i = 0; i < n_rows; i += kLanes) {
+    const std::size_t n = std::min(kLanes, n_rows - i);
+    Doubles target;
+    Doubles score;
+    Doubles gradient;
+    Doubles hessian;
+    read_lanes(is_one + i, n, target);
+    read_lanes(scores + i, n, score);
+    log_loss_lanes(target, score, gradient, hessian);
+    write_lanes(gradient, n, gradients + i);
+    write_lanes(hessian, n, hessians + i);
+  }
+}
+
+COMMITTEE_TWICE(void, log_loss_part,
+                (const double* is_one, const double* scores, std::size_t n_rows, double* gradients,
+                 double* hessians),
+                (is_one, scores, n_rows, gradients, hessians))
+
+// exps[i] = e^(scores[i] - largest[i]), and their sums.
+COMMITTEE_INLINE void add_exps_code(const double* scores, const double* largest, std::size_t n_rows,
+                                    double* exps, double* sums) {
+  for (std::size_t i = 0; i < n_rows; i += kLanes) {
+    const std::size_t n = std::min(kLanes, n_rows - i);
+    Doubles score;
+    Doubles top;
+    Doubles sum;
+    Doubles result;
+    read_lanes(scores + i, n, score);
+    read_lanes(largest + i, n, top);
+    read_lanes(sums + i, n, sum);
+    exp_of_negative(score - top, result);
+    write_lanes(result, n, exps + i);
+    write_lanes(sum + result, n, sums + i);
+  }
+}
+
+COMMITTEE_TWICE(void, add_exps,
+                (const double* scores, const double* largest, std::size_t n_rows, double* exps,
+                 double* sums),
+                (scores, largest, n_rows, exps, sums))
+
+constexpr std::size_t kPartRows = 4096;
+
+template <typename Task>
+void for_each_part(std::size_t n_rows, std::size_t n_threads, const Task& task) {
+  const std::size_t n_parts = (n_rows + kPartRows - 1) / kPartRows;
+  parallel_for(n_parts, n_threads, [&](std::size_t part) {
+    const std::size_t begin = part * kPartRows;
+    task(begin, std::min(kPartRows, n_rows - begin));
+  });
+}
+
+void multinomial_part(const std::int32_t* classes, std::size_t n_classes, std::size_t n_all,
+                      std::size_t begin, std::size_t n_rows, const double* scores,
+                      double* gradients, double* hessians) {
+  std::array<double, kPartRows> largest;
+  std::array<double, kPartRows> sums{};
+  std::copy_n(scores + begin, n_rows, largest.begin());
+  for (std::size_t k = 1; k < n_classes; ++k) {
+    const double* own = scores + k * n_all + begin;
+    for (std::size_t i = 0; i < n_rows; ++i) largest[i] = std::max(largest[i], own[i]);
+  }
+  for (std::size_t k = 0; k < n_classes; ++k) {
+    const std::size_t first = k * n_all + begin;
+    add_exps(scores + first, largest.data(), n_rows, gradients + first, sums.data());
+  }
+  for (std::size_t k = 0; k < n_classes; ++k) {
+    double* const g = gradients + k * n_all + begin;
+    double* const h = hessians + k * n_all + begin;
+    for (std::size_t i = 0; i < n_rows; ++i) {
+      const double p = g[i] / sums[i];
+      const double rest = (sums[i] - g[i]) / sums[i];
+      h[i] = p * rest;
+      g[i] = classes[begin + i] == static_cast<std::int32_t>(k) ? -rest : p;
+    }
+  }
+}
+
+}  // namespace
+
+void log_loss_gradients(std::span<const double> is_one, std::span<const double> scores,
+                        std::span<double> gradients, std::span<double> hessians,
+                        std::size_t n_threads) {
+  for_each_part(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
+    log_loss_part(is_one.data() + begin, scores.data() + begin, n_rows, gradients.data() + begin,
+                  hessians.data() + begin);
+  });
+}
+
+void multinomial_gradients(std::span<const std::int32_t> classes, std::size_t n_classes,
+                           std::span<const double> scores, std::span<double> gradients,
+                           std::span<double> hessians, std::size_t n_threads) {
+  for_each_part(classes.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
+    multinomial_part(classes.data(), n_classes, classes.size(), begin, n_rows, scores.data(),
+                     gradients.data(), hessians.data());
+  });
+}
+
+}  // namespace committee

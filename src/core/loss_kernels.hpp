@@ -1,0 +1,24 @@
+// Derivatives of the log losses at the current scores, in vector passes.
+//
+// The Python losses (committee.losses) say the same in NumPy; these exist because every round
+// passes all rows. Accurate to a few units in the last place, also far from zero.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace committee {
+
+// Two classes: `is_one` holds 0 or 1. gradient = p - y, hessian = p (1 - p).
+void log_loss_gradients(std::span<const double> is_one, std::span<const double> scores,
+                        std::span<double> gradients, std::span<double> hessians,
+                        std::size_t n_threads);
+
+// Several classes: scores, gradients and hessians are n_classes x n_rows, class by class.
+// gradient = p_k - [y = k], hessian = p_k (1 - p_k).
+void multinomial_gradients(std::span<const std::int32_t> classes, std::size_t n_classes,
+                           std::span<const double> scores, std::span<double> gradients,
+                           std::span<double> hessians, std::size_t n_threads);
+
+}  // namespace committee
