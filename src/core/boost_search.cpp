@@ -111,7 +111,8 @@ struct BoostSearch::Scan {
   std::uint32_t n_missing = 0;
   std::int64_t n_rows = 0;  // counted rows of the node
   double parent_score = 0.0;
-  bool is_bounded = false;  // monotone constraints are to be kept
+  bool counts_sides = false;  // the rows of both sides are known
+  bool is_bounded = false;    // monotone constraints are to be kept
 };
 
 BoostSearch::BoostSearch(const BinnedDataset& dataset, const ByteColumns& columns,
@@ -273,25 +274,31 @@ void BoostSearch::try_categories(const Scan& scan, BoostSplit& best) const {
   }
 }
 
-bool BoostSearch::try_feature(const GradientHistogram& histogram, const BoostNode& node,
+void BoostSearch::start(Scan& scan) const {
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  const BoostNode& node = scan.node;
+  scan.is_bounded = options_.monotonic_of(scan.feature) != 0 || node.bounds.low > -kLargest ||
+                    node.bounds.high < kLargest;
+  scan.parent_score =
+      score_of_step(gradient(node.total), hessian(node.total), step(node.total, node.bounds));
+}
+
+bool BoostSearch::try_feature(const std::int64_t* cells, const BoostNode& node,
                               std::uint32_t feature, std::span<const std::uint32_t> counts,
                               BoostSplit& best) const {
   const CodeColumn& column = columns_.column(feature);
   if (column.n_codes() < 2) return false;
   Scan scan{.feature = feature, .node = node};
-  scan.cells = histogram.data() + feature * kGradientCells;
+  scan.cells = cells;
   scan.counts = counts.empty() ? nullptr : counts.data();
+  scan.counts_sides = scan.counts != nullptr;
   scan.n_values = column.n_values;
   if (column.has_missing) {
     scan.missing = scan.cells[column.missing_code()];
     scan.n_missing = counts.empty() ? 0 : counts[column.missing_code()];
   }
   scan.n_rows = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  constexpr double kLargest = std::numeric_limits<double>::max();
-  scan.is_bounded = options_.monotonic_of(feature) != 0 || node.bounds.low > -kLargest ||
-                    node.bounds.high < kLargest;
-  scan.parent_score =
-      score_of_step(gradient(node.total), hessian(node.total), step(node.total, node.bounds));
+  start(scan);
   const double gain = best.gain;
   if (dataset_.feature(feature).kind == FeatureKind::kCategory) {
     try_categories(scan, best);
@@ -299,6 +306,53 @@ bool BoostSearch::try_feature(const GradientHistogram& histogram, const BoostNod
     try_thresholds(scan, best);
   }
   return best.gain > gain;
+}
+
+void BoostSearch::try_sorted(std::span<const SortedRow> rows, const BoostNode& node,
+                             std::uint32_t feature, std::span<const std::uint32_t> repetitions,
+                             BoostSplit& best) const {
+  const std::uint32_t missing_code = columns_.column(feature).missing_code();
+  const auto count = [&](std::uint32_t row) -> std::int64_t {
+    return repetitions.empty() ? 1 : repetitions[row];
+  };
+  Scan scan{.feature = feature, .node = node};
+  start(scan);
+  scan.counts_sides = true;
+  std::size_t n_present = rows.size();
+  for (; n_present > 0 && rows[n_present - 1].code == missing_code; --n_present) {
+    scan.missing += rows_.packed[rows[n_present - 1].row];
+    scan.n_missing += static_cast<std::uint32_t>(count(rows[n_present - 1].row));
+  }
+  scan.n_rows = static_cast<std::int64_t>(rows.size());
+  if (!repetitions.empty()) {
+    scan.n_rows = 0;
+    for (const SortedRow& row : rows) scan.n_rows += count(row.row);
+  }
+  const auto try_cuts = [&](bool missing_goes_left) {
+    constexpr std::size_t kPrefetch = 16;
+    std::int64_t left = missing_goes_left ? scan.missing : 0;
+    std::int64_t left_count = missing_goes_left ? scan.n_missing : 0;
+    const std::size_t n_cuts = n_present - (missing_goes_left || scan.n_missing == 0 ? 1 : 0);
+    for (std::size_t i = 0; i < n_cuts; ++i) {
+      if (i + kPrefetch < n_cuts) __builtin_prefetch(&rows_.packed[rows[i + kPrefetch].row]);
+      const SortedRow row = rows[i];
+      left += rows_.packed[row.row];
+      left_count += count(row.row);
+      const bool is_last = i + 1 == n_present;
+      if (!is_last && rows[i + 1].code == row.code) continue;
+      const double score = evaluate(scan, left, left_count);
+      const double gain = score - scan.parent_score;
+      if (score < 0.0 || gain <= kLeastGain * score || !(gain > best.gain)) continue;
+      keep(scan, gain, left, best);
+      best.last_left = row.code;
+      best.last_left_row = row.row;
+      best.first_right_row = is_last ? kNoCode : rows[i + 1].row;
+      if (scan.n_missing > 0) best.missing_goes_left = missing_goes_left;
+    }
+  };
+  if (n_present == 0) return;
+  try_cuts(false);
+  if (scan.n_missing > 0) try_cuts(true);
 }
 
 }  // namespace committee

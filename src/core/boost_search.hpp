@@ -16,6 +16,7 @@
 #include "byte_columns.hpp"
 #include "gradient_histogram.hpp"
 #include "gradient_rows.hpp"
+#include "sorted_columns.hpp"
 #include "split.hpp"
 
 namespace committee {
@@ -29,7 +30,10 @@ struct BoostSplit {
   std::uint32_t last_left = 0;
   std::vector<std::uint8_t> goes_left;  // category: of each code
   std::int64_t left = 0;                // packed sums
-  double left_value = 0.0;              // steps of the children, where monotone constraints ask
+  // Exact splits: the rows next to the cut; kNoCode where only missing values are on the right.
+  std::uint32_t last_left_row = 0;
+  std::uint32_t first_right_row = 0;
+  double left_value = 0.0;  // steps of the children, where monotone constraints ask
   double right_value = 0.0;
 
   bool exists() const { return gain > 0.0; }
@@ -48,8 +52,14 @@ class BoostSearch {
 
   // Replaces `best` if some split of the feature is better, and returns whether one was. `counts`
   // may be empty: then rows of a side are not counted unless hessians do.
-  bool try_feature(const GradientHistogram& histogram, const BoostNode& node, std::uint32_t feature,
+  // `cells` are those of the feature.
+  bool try_feature(const std::int64_t* cells, const BoostNode& node, std::uint32_t feature,
                    std::span<const std::uint32_t> counts, BoostSplit& best) const;
+
+  // The same for the rows of the node in the order of the feature, exactly: every cut between two
+  // values, rows of the sides counted. `repetitions` may be empty: one each.
+  void try_sorted(std::span<const SortedRow> rows, const BoostNode& node, std::uint32_t feature,
+                  std::span<const std::uint32_t> repetitions, BoostSplit& best) const;
 
   // Whether sums with this hessian certainly have min_rows_leaf rows.
   bool has_enough_rows(std::int64_t packed) const {
@@ -64,6 +74,7 @@ class BoostSearch {
 
  private:
   struct Scan;
+  void start(Scan& scan) const;
   void try_thresholds(const Scan& scan, BoostSplit& best) const;
   void try_categories(const Scan& scan, BoostSplit& best) const;
   bool try_fast(const Scan& scan, std::int64_t start, bool missing_goes_left, std::size_t n_cuts,

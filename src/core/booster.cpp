@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "gradient_rows.hpp"
 #include "quantize.hpp"
 #include "random.hpp"
+#include "sorted_columns.hpp"
 #include "thread_pool.hpp"
 
 namespace committee {
@@ -21,8 +23,10 @@ namespace {
 
 using SideOfCode = std::array<std::uint8_t, 256>;  // 1: left
 
+// Nothing for wide codes, which are compared one by one.
 SideOfCode sides_of(const BoostSplit& split, const CodeColumn& column) {
   SideOfCode sides{};
+  if (column.width != 1) return sides;
   if (split.is_category) {
     std::copy(split.goes_left.begin(), split.goes_left.end(), sides.begin());
     return sides;
@@ -59,15 +63,39 @@ struct Booster::State {
         weights(row_weights.begin(), row_weights.end()),
         are_repetitions(committee::are_repetitions(weights)),
         columns(binned, weights.empty() ? std::vector<double>(binned.n_rows(), 1.0) : weights),
-        records(make_record_groups(columns, binned.n_rows(), boost_options.n_threads)),
-        leaves(binned.n_rows()) {}
+        leaves(binned.n_rows()) {
+    if (is_exact(binned)) {
+      sorted.emplace(binned, options.n_threads);
+      marks.resize(binned.n_rows());
+      for (const double weight : weights) {
+        repetitions.push_back(are_repetitions ? static_cast<std::uint32_t>(weight) : 1U);
+      }
+    } else {
+      records = make_record_groups(columns, binned.n_rows(), options.n_threads);
+    }
+  }
+
+  // Whether some feature has a code for each of its values.
+  static bool is_exact(const BinnedDataset& binned) {
+    for (std::size_t i = 0; i < binned.n_features(); ++i) {
+      const BinnedFeature& feature = binned.feature(i);
+      if (feature.kind != FeatureKind::kCategory && feature.column.n_codes() >= 2 &&
+          feature.low.empty()) {
+        return true;
+      }
+    }
+    return false;
+  }
 
   const BinnedDataset& dataset;
   BoostOptions options;
   std::vector<double> weights;
   bool are_repetitions;
   ByteColumns columns;
-  RecordGroups records;
+  RecordGroups records;                 // binned
+  std::optional<SortedColumns> sorted;  // exact
+  std::vector<std::uint8_t> marks;      // exact: of each row
+  std::vector<std::uint32_t> repetitions;
   GradientRows gradients;
   std::vector<std::uint32_t> rows;
   std::vector<std::uint32_t> scratch;
@@ -96,9 +124,14 @@ class Booster::Grower {
     draw_tree_features();
     Leaf root;
     root.end = state_.rows.size();
-    root.histogram = take_histogram();
-    build(root);
-    root.node.total = total_of(root.histogram);
+    if (state_.sorted) {
+      for (const std::uint32_t row : state_.rows) root.node.total += state_.gradients.packed[row];
+      start_sorted();
+    } else {
+      root.histogram = take_histogram();
+      build(root);
+      root.node.total = total_of(root.histogram);
+    }
     tree_.n_features = static_cast<std::uint32_t>(state_.dataset.n_features());
     tree_.nodes.resize(1);
     sides_.resize(1);
@@ -263,15 +296,79 @@ class Booster::Grower {
   // Rows are counted only where the best split might have too few of them: a feature whose best
   // split has too few is looked at again with counts.
   void find_split(Leaf& leaf) const {
+    if (state_.sorted) return find_exact_split(leaf);
     BoostSplit& best = leaf.split;
     for (const std::uint32_t feature : features_of(leaf)) {
       BoostSplit before = best;
-      if (!search_->try_feature(leaf.histogram, leaf.node, feature, {}, best)) continue;
+      const std::int64_t* cells = leaf.histogram.data() + feature * kGradientCells;
+      if (!search_->try_feature(cells, leaf.node, feature, {}, best)) continue;
       if (has_enough_rows(leaf, best)) continue;
       best = std::move(before);
-      search_->try_feature(leaf.histogram, leaf.node, feature, count_codes(leaf, feature), best);
+      search_->try_feature(cells, leaf.node, feature, count_codes(leaf, feature), best);
     }
     if (best.gain * search_->gain_unit() < options_.min_gain) best = {};
+  }
+
+  // ---- exact splits ----
+
+  void start_sorted() {
+    std::fill(state_.marks.begin(), state_.marks.end(), std::uint8_t{0});
+    for (const std::uint32_t row : state_.rows) state_.marks[row] = 1;
+    state_.sorted->start(state_.marks, n_threads_);
+  }
+
+  // Features side by side, compared in order.
+  void find_exact_split(Leaf& leaf) const {
+    const std::vector<std::uint32_t> features = features_of(leaf);
+    std::vector<BoostSplit> splits(features.size());
+    constexpr std::size_t kParallelVisits = std::size_t{1} << 17;
+    const bool is_large = leaf.n_rows() * features.size() >= kParallelVisits;
+    parallel_for(features.size(), is_large ? options_.n_threads : 1, [&](std::size_t i) {
+      if (state_.sorted->has(features[i])) {
+        search_->try_sorted(state_.sorted->rows(features[i], leaf.begin, leaf.end), leaf.node,
+                            features[i], state_.repetitions, splits[i]);
+      } else {
+        try_levels(leaf, features[i], splits[i]);
+      }
+    });
+    for (BoostSplit& split : splits) {
+      if (split.gain > leaf.split.gain) leaf.split = std::move(split);
+    }
+    if (leaf.split.gain * search_->gain_unit() < options_.min_gain) leaf.split = {};
+  }
+
+  void try_levels(const Leaf& leaf, std::uint32_t feature, BoostSplit& split) const {
+    std::array<std::int64_t, kGradientCells> cells{};
+    const std::uint8_t* const codes = codes_of(feature);
+    for (const std::uint32_t row : rows_of(leaf)) {
+      cells[codes[row]] += state_.gradients.packed[row];
+    }
+    search_->try_feature(cells.data(), leaf.node, feature, count_codes(leaf, feature), split);
+  }
+
+  std::size_t divide_exactly(const Leaf& leaf) {
+    for (const std::uint32_t row : rows_of(leaf)) {
+      state_.marks[row] = goes_left(leaf.split, row) ? 1 : 0;
+    }
+    state_.sorted->divide(leaf.begin, leaf.end, state_.marks, n_threads_);
+    std::size_t n_left = 0;
+    std::size_t n_right = 0;
+    for (const std::uint32_t row : rows_of(leaf)) {
+      state_.rows[leaf.begin + n_left] = row;
+      state_.scratch[n_right] = row;
+      n_left += state_.marks[row];
+      n_right += 1U - state_.marks[row];
+    }
+    std::copy_n(state_.scratch.begin(), n_right,
+                state_.rows.begin() + static_cast<std::ptrdiff_t>(leaf.begin + n_left));
+    return n_left;
+  }
+
+  bool goes_left(const BoostSplit& split, std::size_t row) const {
+    const std::uint32_t code = state_.columns.column(split.feature).at(row);
+    if (split.is_category) return split.goes_left[code] != 0;
+    const bool is_missing = code == state_.columns.column(split.feature).missing_code();
+    return is_missing ? split.missing_goes_left : code <= split.last_left;
   }
 
   // ---- growth ----
@@ -309,8 +406,9 @@ class Booster::Grower {
     ++n_leaves_;
     const BoostSplit& split = leaf.split;
     const SideOfCode sides = sides_of(split, state_.columns.column(split.feature));
-    const std::size_t n_left =
-        divide(rows_of(leaf), codes_of(split.feature), sides, state_.scratch.data());
+    const std::size_t n_left = state_.sorted ? divide_exactly(leaf)
+                                             : divide(rows_of(leaf), codes_of(split.feature), sides,
+                                                      state_.scratch.data());
     write_split(leaf, sides);
     Leaf left = child_of(leaf, 0);
     Leaf right = child_of(leaf, 1);
@@ -321,10 +419,12 @@ class Booster::Grower {
     Leaf& larger = left.n_rows() <= right.n_rows() ? right : left;
     // The last leaves of a full tree are not looked at again.
     if (options_.max_leaf_nodes == 0 || n_leaves_ < options_.max_leaf_nodes) {
-      smaller.histogram = take_histogram();
-      build(smaller);
-      larger.histogram = std::move(leaf.histogram);
-      subtract_histogram(larger.histogram, smaller.histogram);
+      if (!state_.sorted) {
+        smaller.histogram = take_histogram();
+        build(smaller);
+        larger.histogram = std::move(leaf.histogram);
+        subtract_histogram(larger.histogram, smaller.histogram);
+      }
       open(std::move(left));
       open(std::move(right));
     } else {
@@ -389,7 +489,11 @@ class Booster::Grower {
   }
 
   Value threshold_of(const BoostSplit& split, const BinnedFeature& feature) const {
-    if (split.last_left + 1 < feature.column.n_values) {
+    if (state_.sorted && split.first_right_row != kNoCode) {
+      return middle(feature.kind, state_.dataset.high(split.feature, split.last_left_row),
+                    state_.dataset.low(split.feature, split.first_right_row));
+    }
+    if (!state_.sorted && split.last_left + 1 < feature.column.n_values) {
       return middle(feature.kind, feature.high[split.last_left], feature.low[split.last_left + 1]);
     }
     if (feature.kind == FeatureKind::kInteger) {
@@ -470,11 +574,24 @@ class Booster::Grower {
     }
   }
 
+  // An exact threshold lies between values of the sample; other rows may have values around it.
+  bool is_left(const Node& node, const SideOfCode& sides, std::size_t row) const {
+    const std::uint32_t feature = node.feature();
+    if (!state_.sorted || node.kind() == SplitKind::kSubset) {
+      return sides[codes_of(feature)[row]] != 0;
+    }
+    const CodeColumn& column = state_.columns.column(feature);
+    if (column.at(row) == column.missing_code()) return node.missing_goes_left();
+    const Value value = state_.dataset.low(feature, row);
+    return node.kind() == SplitKind::kInteger ? value.integer <= node.threshold.integer
+                                              : value.real <= node.threshold.real;
+  }
+
   std::uint32_t walk(std::size_t row) const {
     std::uint32_t node = 0;
     while (tree_.nodes[node].first_child != 0) {
-      const std::uint8_t code = codes_of(tree_.nodes[node].feature())[row];
-      node = tree_.nodes[node].first_child + (sides_[node][code] != 0 ? 0 : 1);
+      node =
+          tree_.nodes[node].first_child + (is_left(tree_.nodes[node], sides_[node], row) ? 0 : 1);
     }
     return node;
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
 
 namespace committee {
 
@@ -17,11 +16,8 @@ ByteColumns::ByteColumns(const BinnedDataset& dataset, std::span<const double> w
   for (std::size_t feature = 0; feature < n_features; ++feature) {
     const CodeColumn& column = dataset.feature(feature).column;
     columns_.push_back(column);
-    if (column.n_codes() <= 256) continue;
-    if (dataset.feature(feature).kind != FeatureKind::kCategory) {
-      throw std::invalid_argument("codes of a binned feature fit a byte");
-    }
-    share_codes(column, weights, feature);
+    const bool is_category = dataset.feature(feature).kind == FeatureKind::kCategory;
+    if (is_category && column.n_codes() > 256) share_codes(column, weights, feature);
   }
 }
 

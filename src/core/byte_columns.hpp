@@ -1,7 +1,8 @@
 // The codes of a dataset as bytes, feature by feature.
 //
-// Codes of binned features fit a byte anyway. A category with more levels keeps those that weigh
-// most apart; all others share one code, and so always go the same way.
+// Codes of binned features fit a byte anyway; those of exact features may not, and stay wide. A
+// category with more levels keeps those that weigh most apart; all others share one code, and so
+// always go the same way.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +17,12 @@ namespace committee {
 
 class ByteColumns {
  public:
-  // `weights` has one entry a row. Throws std::invalid_argument for features that are neither
-  // binned nor categories.
+  // `weights` has one entry a row.
   ByteColumns(const BinnedDataset& dataset, std::span<const double> weights);
 
   std::size_t size() const { return columns_.size(); }
   const CodeColumn& column(std::size_t feature) const { return columns_[feature]; }
+  // Of a feature that is not wide.
   const std::uint8_t* codes(std::size_t feature) const {
     return static_cast<const std::uint8_t*>(columns_[feature].codes);
   }
