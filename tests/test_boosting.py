@@ -580,6 +580,33 @@ def test_a_learning_rate_that_diverges_is_named(table):
         GradientBoostingRegressor(learning_rate=1e200, l2_regularization=0.0).fit(X, y)
 
 
+def test_categories_of_many_levels_are_taken(rng):
+    levels = rng.integers(0, 1000, 3000)
+    X = pd.DataFrame({"level": pd.Categorical([f"l{level}" for level in levels])})
+    y = (levels % 2) + rng.normal(size=3000) / 10
+    model = GradientBoostingRegressor(min_samples_leaf=1).fit(X, y)
+    assert model.score(X, y) > 0.1
+    assert np.isfinite(model.predict(pd.DataFrame({"level": ["never seen", None]}))).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_derivatives_of_the_engine_are_those_of_the_losses(n_classes, rng):
+    from committee._fast_gradients import fast_gradients
+    from committee.losses import get_loss
+
+    loss = get_loss("log_loss", n_classes=n_classes)
+    scores = np.asfortranarray(10.0 ** rng.uniform(-9, 3, size=(500, loss.n_scores)))
+    scores *= rng.choice([-1, 1], scores.shape)
+    codes = rng.integers(0, n_classes, 500).astype(np.int32)
+    expected = loss.gradients(codes, scores[:, 0] if n_classes == 2 else scores)
+    for n_threads in (1, 2):
+        pairs = fast_gradients(loss, codes, n_threads)(scores)
+        for column, (gradient, hessian) in enumerate(pairs):
+            for ours, theirs in zip((gradient, hessian), expected, strict=True):
+                theirs = theirs.reshape(500, -1)[:, column]
+                np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-15)
+
+
 # --- constraints --------------------------------------------------------------------------------
 
 

@@ -54,10 +54,9 @@ def _make_booster(
     is_exact: bool,
 ) -> Any:
     """Return the engine that grows the trees of a fit; the one place that knows which."""
-    is_narrow = all(dataset.n_codes(each) <= 256 for each in range(dataset.n_features))
-    if is_narrow and not is_exact and "min_rows_split" not in settings:
+    if not is_exact and "min_rows_split" not in settings:
         return _core.Booster(dataset, settings, weights, n_threads)
-    # Not yet in the engine: exact search, more than 256 codes, and this setting.
+    # Not yet in the engine: exact search, and this setting.
     return InterimBooster(dataset, settings, weights, n_threads, table)
 
 
@@ -100,7 +99,8 @@ class BoostingFit:
             model.loss if isinstance(model.loss, str) else type(self.loss).__name__,
         )
         losses = (self.loss,) * self.target.n_outputs
-        self.objective = Objective(losses, _columns(self.target), self.weights)
+        n_threads = model._threads()
+        self.objective = Objective(losses, _columns(self.target), self.weights, n_threads)
         self.n_kept = self._count_kept()
 
     def attributes(self) -> dict[str, Any]:

@@ -32,11 +32,10 @@ class InterimBooster:
         for name in ("interactions", "features_per_tree", "features_per_level"):
             if name in settings:
                 raise ValueError(
-                    f"{name} is not yet there for exact search, min_samples_split and categories "
-                    "of more than 255 levels"
+                    f"{name} is not yet there for exact search and for min_samples_split"
                 )
         if settings.get("growth", "best") != "best":
-            raise ValueError('growth must be "best" for exact search and many levels, so far')
+            raise ValueError('growth must be "best" for exact search and min_samples_split, so far')
         self._dataset, self._settings, self._table = dataset, settings, table
         self._weights, self._n_threads = weights, n_threads
         self._leaves: NDArray[np.uint32] = np.zeros(dataset.n_rows, np.uint32)

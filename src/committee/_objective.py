@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from committee._fast_gradients import FastGradients, fast_gradients
 from committee._loss import Loss
 from committee._weighted_statistics import weighted_mean
 
@@ -33,6 +35,8 @@ class Objective:
         Numbers, or codes of classes.
     weights : ndarray of float64, shape (n_rows,), or None
         Weights of the rows.
+    n_threads : int, default=1
+        Threads to use for derivatives; they do not depend on it.
 
     Examples
     --------
@@ -48,6 +52,7 @@ class Objective:
     losses: tuple[Loss, ...]
     y: NDArray[Any]
     weights: Floats | None
+    n_threads: int = 1
 
     @property
     def n_outputs(self) -> int:
@@ -66,7 +71,8 @@ class Objective:
     def prepared(self, scores: Floats) -> Objective:
         """Return the objective of the coming round, see `Loss.prepare`."""
         parts = [loss.prepare(y, each, self.weights) for loss, y, each in self._outputs(scores)]
-        return replace(self, losses=tuple(parts))
+        is_same = all(a is b for a, b in zip(parts, self.losses, strict=True))
+        return self if is_same else replace(self, losses=tuple(parts))
 
     def initial_scores(self) -> Floats:
         """Return the constant scores that minimise the objective."""
@@ -74,7 +80,12 @@ class Objective:
         return np.concatenate([loss.initial_scores(y, self.weights) for loss, y in pairs])
 
     def gradients(self, scores: Floats) -> list[Pair]:
-        """Return gradient and hessian of each column; None for a hessian of ones."""
+        """Return gradient and hessian of each column; None for a hessian of ones.
+
+        The arrays may be written to by the next call.
+        """
+        if self._fast is not None:
+            return self._fast(scores)
         pairs: list[Pair] = []
         for loss, y, part in self._outputs(scores):
             gradient, hessian = loss.gradients(y, part)
@@ -87,6 +98,13 @@ class Objective:
                 slope = _column(gradient, k, loss)
                 pairs.append((slope, None if loss.has_unit_hessian else _bend(hessian, k, loss)))
         return pairs
+
+    @cached_property
+    def _fast(self) -> FastGradients | None:
+        """The engine's way to derivatives, for the losses that it knows."""
+        if self.n_outputs > 1:
+            return None
+        return fast_gradients(self.losses[0], self.y[:, 0], self.n_threads)
 
     def row_losses(self, scores: Floats) -> Floats:
         """Return the loss of each row, the mean over the outputs."""

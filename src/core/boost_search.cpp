@@ -264,7 +264,7 @@ void BoostSearch::try_categories(const Scan& scan, BoostSplit& best) const {
   if (best_size == 0) return;
   best.is_category = true;
   // Levels that the node does not have go where missing values go, else where the larger side is.
-  const std::uint32_t missing_code = dataset_.feature(scan.feature).column.missing_code();
+  const std::uint32_t missing_code = columns_.column(scan.feature).missing_code();
   for (std::size_t i = 0; i < n_present; ++i) {
     if (ordered[i].second == missing_code) best.missing_goes_left = i < best_size;
   }
