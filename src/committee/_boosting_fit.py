@@ -21,7 +21,6 @@ from committee._boosting_defaults import choose
 from committee._boosting_rounds import BoostingJob
 from committee._boosting_settings import booster_settings, boosting_weights, limit_weight
 from committee._boosting_start import BoostingStart, start_of
-from committee._interim_booster import InterimBooster
 from committee._meta_estimator import takes_weights
 from committee._objective import Objective
 from committee._oob_target import OobTarget
@@ -43,21 +42,6 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _VALIDATION = 7  # what a seed of its own is made for
-
-
-def _make_booster(
-    dataset: _core.BinnedDataset,
-    settings: dict[str, Any],
-    weights: Floats | None,
-    n_threads: int,
-    table: _core.Table,
-    is_exact: bool,
-) -> Any:
-    """Return the engine that grows the trees of a fit; the one place that knows which."""
-    if not is_exact and "min_rows_split" not in settings:
-        return _core.Booster(dataset, settings, weights, n_threads)
-    # Not yet in the engine: exact search, and this setting.
-    return InterimBooster(dataset, settings, weights, n_threads, table)
 
 
 class BoostingFit:
@@ -209,9 +193,7 @@ class BoostingFit:
             exact=is_exact,
             n_threads=n_threads,
         )
-        booster = _make_booster(
-            dataset, settings, self.tree_weights, n_threads, self.table, is_exact
-        )
+        booster = _core.Booster(dataset, settings, self.tree_weights, n_threads)
         alpha = model.ccp_alpha / 2  # scikit-learn's is of squared errors, twice the loss
         directions = settings.get("monotonic")
         return TreeLearner(booster, self.table, rate, self.seed, alpha, directions, n_threads)

@@ -15,6 +15,7 @@ enum class Growth : std::uint8_t { kBestFirst, kLevelWise, kDepthFirst };
 struct BoostOptions {
   std::uint32_t max_leaf_nodes = 31;  // 0: no limit
   std::uint32_t max_depth = std::numeric_limits<std::uint32_t>::max();
+  std::int64_t min_rows_split = 2;
   std::int64_t min_rows_leaf = 1;
   double min_child_weight = 0.0;  // least sum of hessians
   double l1 = 0.0;

@@ -256,7 +256,11 @@ class Booster::Grower {
   // ---- splits ----
 
   bool is_splittable(const Leaf& leaf) const {
-    return leaf.depth < options_.max_depth && leaf.n_rows() >= 2;
+    if (leaf.depth >= options_.max_depth || leaf.n_rows() < 2) return false;
+    if (options_.min_rows_split <= 2) return true;
+    std::int64_t n_rows = 0;
+    for (const std::uint32_t row : rows_of(leaf)) n_rows += repetitions(row);
+    return n_rows >= options_.min_rows_split;
   }
 
   std::uint32_t repetitions(std::size_t row) const {

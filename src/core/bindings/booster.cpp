@@ -45,6 +45,8 @@ BoostOptions options_of(const nb::dict& settings, std::size_t n_features) {
       options.max_leaf_nodes = nb::cast<std::uint32_t>(value);
     } else if (name == "max_depth") {
       options.max_depth = nb::cast<std::uint32_t>(value);
+    } else if (name == "min_rows_split") {
+      options.min_rows_split = nb::cast<std::int64_t>(value);
     } else if (name == "min_rows_leaf") {
       options.min_rows_leaf = nb::cast<std::int64_t>(value);
     } else if (name == "min_child_weight") {
