@@ -590,18 +590,21 @@ def test_categories_of_many_levels_are_taken(rng):
 
 
 @pytest.mark.parametrize("n_classes", [2, 5])
-def test_derivatives_of_the_engine_are_those_of_the_losses(n_classes, rng):
-    from committee._fast_gradients import fast_gradients
+def test_losses_and_derivatives_of_the_engine_are_those_of_the_losses(n_classes, rng):
+    from committee._fast_losses import fast_loss
     from committee.losses import get_loss
 
     loss = get_loss("log_loss", n_classes=n_classes)
     scores = np.asfortranarray(10.0 ** rng.uniform(-9, 3, size=(500, loss.n_scores)))
     scores *= rng.choice([-1, 1], scores.shape)
     codes = rng.integers(0, n_classes, 500).astype(np.int32)
-    expected = loss.gradients(codes, scores[:, 0] if n_classes == 2 else scores)
+    own_scores = scores[:, 0] if n_classes == 2 else scores
+    expected = loss.gradients(codes, own_scores)
     for n_threads in (1, 2):
-        pairs = fast_gradients(loss, codes, n_threads)(scores)
-        for column, (gradient, hessian) in enumerate(pairs):
+        fast = fast_loss(loss, codes, n_threads)
+        losses = fast.row_losses(scores)
+        np.testing.assert_allclose(losses, loss.row_losses(codes, own_scores), rtol=1e-13)
+        for column, (gradient, hessian) in enumerate(fast.gradients(scores)):
             for ours, theirs in zip((gradient, hessian), expected, strict=True):
                 theirs = theirs.reshape(500, -1)[:, column]
                 np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-15)

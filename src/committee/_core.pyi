@@ -263,6 +263,22 @@ def log_loss_gradients(
 ) -> None:
     """Write the derivatives of the log loss of two classes (0.0 or 1.0) in place."""
 
+def log_losses(
+    target: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    losses: NDArray[np.float64],
+    n_threads: int = 1,
+) -> None:
+    """Write the log loss of each row, two classes, in place."""
+
+def multinomial_losses(
+    classes: NDArray[np.int32],
+    scores: NDArray[np.float64],
+    losses: NDArray[np.float64],
+    n_threads: int = 1,
+) -> None:
+    """Write the log loss of each row, several classes, Fortran-ordered scores, in place."""
+
 def multinomial_gradients(
     classes: NDArray[np.int32],
     scores: NDArray[np.float64],

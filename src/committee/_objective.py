@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee._fast_gradients import FastGradients, fast_gradients
+from committee._fast_losses import FastBinaryLoss, FastClassLoss, Pair, fast_loss
 from committee._loss import Loss
 from committee._weighted_statistics import weighted_mean
 
 Floats = NDArray[np.float64]
-Pair = tuple[Floats, Floats | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +84,7 @@ class Objective:
         The arrays may be written to by the next call.
         """
         if self._fast is not None:
-            return self._fast(scores)
+            return self._fast.gradients(scores)
         pairs: list[Pair] = []
         for loss, y, part in self._outputs(scores):
             gradient, hessian = loss.gradients(y, part)
@@ -100,14 +99,16 @@ class Objective:
         return pairs
 
     @cached_property
-    def _fast(self) -> FastGradients | None:
-        """The engine's way to derivatives, for the losses that it knows."""
+    def _fast(self) -> FastBinaryLoss | FastClassLoss | None:
+        """The engine's form of the loss, where it has one."""
         if self.n_outputs > 1:
             return None
-        return fast_gradients(self.losses[0], self.y[:, 0], self.n_threads)
+        return fast_loss(self.losses[0], self.y[:, 0], self.n_threads)
 
     def row_losses(self, scores: Floats) -> Floats:
         """Return the loss of each row, the mean over the outputs."""
+        if self._fast is not None:
+            return self._fast.row_losses(scores)
         losses = [loss.row_losses(y, part) for loss, y, part in self._outputs(scores)]
         return losses[0] if len(losses) == 1 else np.mean(losses, axis=0)
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "simd.hpp"
@@ -99,6 +100,39 @@ COMMITTEE_TWICE(void, log_loss_part,
                  double* hessians),
                 (is_one, scores, n_rows, gradients, hessians))
 
+// log(1 + u) for 0 <= u <= 1, as 2 artanh(u / (2 + u)) by its series.
+COMMITTEE_INLINE void log_of_one_plus(const Doubles& u, Doubles& out) {
+  constexpr int kTerms = 17;  // the argument is at most 1/3
+  const Doubles z = u / (2.0 + u);
+  const Doubles square = z * z;
+  Doubles p = Doubles{} + 1.0 / (2 * kTerms + 1);
+  for (int k = kTerms - 1; k >= 0; --k) p = p * square + 1.0 / (2 * k + 1);
+  out = 2.0 * z * p;
+}
+
+COMMITTEE_INLINE void log_losses_part_code(const double* is_one, const double* scores,
+                                           std::size_t n_rows, double* losses) {
+  for (std::size_t i = 0; i < n_rows; i += kLanes) {
+    const std::size_t n = std::min(kLanes, n_rows - i);
+    Doubles target;
+    Doubles score;
+    Doubles small;
+    Doubles loss;
+    read_lanes(is_one + i, n, target);
+    read_lanes(scores + i, n, score);
+    const Doubles against = target != 0.0 ? -score : score;  // how far on the wrong side
+    const Doubles far = against > 0.0 ? against : -against;
+    exp_of_negative(-far, small);
+    log_of_one_plus(small, loss);
+    loss += against > 0.0 ? against : Doubles{};
+    write_lanes(loss, n, losses + i);
+  }
+}
+
+COMMITTEE_TWICE(void, log_losses_part,
+                (const double* is_one, const double* scores, std::size_t n_rows, double* losses),
+                (is_one, scores, n_rows, losses))
+
 // exps[i] = e^(scores[i] - largest[i]), and their sums.
 COMMITTEE_INLINE void add_exps_code(const double* scores, const double* largest, std::size_t n_rows,
                                     double* exps, double* sums) {
@@ -133,16 +167,38 @@ void for_each_part(std::size_t n_rows, std::size_t n_threads, const Task& task) 
   });
 }
 
+// The largest score of each row.
+void find_largest(const double* scores, std::size_t n_classes, std::size_t n_all,
+                  std::size_t begin, std::size_t n_rows, double* largest) {
+  std::copy_n(scores + begin, n_rows, largest);
+  for (std::size_t k = 1; k < n_classes; ++k) {
+    const double* own = scores + k * n_all + begin;
+    for (std::size_t i = 0; i < n_rows; ++i) largest[i] = std::max(largest[i], own[i]);
+  }
+}
+
+void multinomial_losses_part(const std::int32_t* classes, std::size_t n_classes, std::size_t n_all,
+                             std::size_t begin, std::size_t n_rows, const double* scores,
+                             double* losses) {
+  std::array<double, kPartRows> largest;
+  std::array<double, kPartRows> sums{};
+  std::array<double, kPartRows> exps;
+  find_largest(scores, n_classes, n_all, begin, n_rows, largest.data());
+  for (std::size_t k = 0; k < n_classes; ++k) {
+    add_exps(scores + k * n_all + begin, largest.data(), n_rows, exps.data(), sums.data());
+  }
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    const double own = scores[static_cast<std::size_t>(classes[begin + i]) * n_all + begin + i];
+    losses[begin + i] = std::log(sums[i]) + (largest[i] - own);
+  }
+}
+
 void multinomial_part(const std::int32_t* classes, std::size_t n_classes, std::size_t n_all,
                       std::size_t begin, std::size_t n_rows, const double* scores,
                       double* gradients, double* hessians) {
   std::array<double, kPartRows> largest;
   std::array<double, kPartRows> sums{};
-  std::copy_n(scores + begin, n_rows, largest.begin());
-  for (std::size_t k = 1; k < n_classes; ++k) {
-    const double* own = scores + k * n_all + begin;
-    for (std::size_t i = 0; i < n_rows; ++i) largest[i] = std::max(largest[i], own[i]);
-  }
+  find_largest(scores, n_classes, n_all, begin, n_rows, largest.data());
   for (std::size_t k = 0; k < n_classes; ++k) {
     const std::size_t first = k * n_all + begin;
     add_exps(scores + first, largest.data(), n_rows, gradients + first, sums.data());
@@ -167,6 +223,22 @@ void log_loss_gradients(std::span<const double> is_one, std::span<const double> 
   for_each_part(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
     log_loss_part(is_one.data() + begin, scores.data() + begin, n_rows, gradients.data() + begin,
                   hessians.data() + begin);
+  });
+}
+
+void log_losses(std::span<const double> is_one, std::span<const double> scores,
+                std::span<double> losses, std::size_t n_threads) {
+  for_each_part(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
+    log_losses_part(is_one.data() + begin, scores.data() + begin, n_rows, losses.data() + begin);
+  });
+}
+
+void multinomial_losses(std::span<const std::int32_t> classes, std::size_t n_classes,
+                        std::span<const double> scores, std::span<double> losses,
+                        std::size_t n_threads) {
+  for_each_part(classes.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
+    multinomial_losses_part(classes.data(), n_classes, classes.size(), begin, n_rows,
+                            scores.data(), losses.data());
   });
 }
 

@@ -1,4 +1,4 @@
-// Derivatives of the log losses at the current scores, in vector passes.
+// The log losses and their derivatives at the current scores, in vector passes.
 //
 // The Python losses (committee.losses) say the same in NumPy; these exist because every round
 // passes all rows. Accurate to a few units in the last place, also far from zero.
@@ -15,10 +15,19 @@ void log_loss_gradients(std::span<const double> is_one, std::span<const double> 
                         std::span<double> gradients, std::span<double> hessians,
                         std::size_t n_threads);
 
+// The losses themselves, log(1 + e^-s) for a row of class 1 and log(1 + e^s) for one of class 0.
+void log_losses(std::span<const double> is_one, std::span<const double> scores,
+                std::span<double> losses, std::size_t n_threads);
+
 // Several classes: scores, gradients and hessians are n_classes x n_rows, class by class.
 // gradient = p_k - [y = k], hessian = p_k (1 - p_k).
 void multinomial_gradients(std::span<const std::int32_t> classes, std::size_t n_classes,
                            std::span<const double> scores, std::span<double> gradients,
                            std::span<double> hessians, std::size_t n_threads);
+
+// The losses themselves, -log p_y.
+void multinomial_losses(std::span<const std::int32_t> classes, std::size_t n_classes,
+                        std::span<const double> scores, std::span<double> losses,
+                        std::size_t n_threads);
 
 }  // namespace committee

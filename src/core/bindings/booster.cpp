@@ -171,12 +171,46 @@ void fill_multinomial(const Vector<std::int32_t>& classes, const ScoreMatrix& sc
   multinomial_gradients({classes.data(), n_rows}, n_classes, from, to, second, n_threads);
 }
 
+void fill_log_losses(const Vector<double>& target, const Scores& scores, const Scores& losses,
+                     std::size_t n_threads) {
+  const std::size_t n_rows = target.shape(0);
+  const auto from = writable(scores, n_rows, "scores");
+  const auto to = writable(losses, n_rows, "losses");
+  const WithoutGil without_gil;
+  log_losses({target.data(), n_rows}, from, to, n_threads);
+}
+
+void check_classes(const Vector<std::int32_t>& classes, std::size_t n_classes) {
+  for (std::size_t i = 0; i < classes.shape(0); ++i) {
+    const std::int32_t code = classes.data()[i];
+    if (code < 0 || static_cast<std::size_t>(code) >= n_classes) {
+      throw nb::value_error("a class code is out of range");
+    }
+  }
+}
+
+void fill_multinomial_losses(const Vector<std::int32_t>& classes, const ScoreMatrix& scores,
+                             const Scores& losses, std::size_t n_threads) {
+  const std::size_t n_rows = classes.shape(0);
+  const std::size_t n_classes = scores.shape(1);
+  check_classes(classes, n_classes);
+  const auto from = writable(scores, n_rows * n_classes, "scores");
+  const auto to = writable(losses, n_rows, "losses");
+  const WithoutGil without_gil;
+  multinomial_losses({classes.data(), n_rows}, n_classes, from, to, n_threads);
+}
+
 }  // namespace
 
 void register_booster(nb::module_& m) {
   m.def("log_loss_gradients", &fill_log_loss, nb::arg("target"), nb::arg("scores"),
         nb::arg("gradients"), nb::arg("hessians"), nb::arg("n_threads") = 1,
         "Derivatives of the log loss of two classes (0.0 or 1.0), written in place.");
+  m.def("log_losses", &fill_log_losses, nb::arg("target"), nb::arg("scores"), nb::arg("losses"),
+        nb::arg("n_threads") = 1, "The log loss of each row, two classes, written in place.");
+  m.def("multinomial_losses", &fill_multinomial_losses, nb::arg("classes"), nb::arg("scores"),
+        nb::arg("losses"), nb::arg("n_threads") = 1,
+        "The log loss of each row, several classes, written in place.");
   m.def("multinomial_gradients", &fill_multinomial, nb::arg("classes"), nb::arg("scores"),
         nb::arg("gradients"), nb::arg("hessians"), nb::arg("n_threads") = 1,
         "Derivatives of the log loss of several classes; Fortran-ordered, written in place.");
