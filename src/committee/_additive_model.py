@@ -48,6 +48,10 @@ class TreeSum:
             [_core.Forest.from_trees(list(each), "squared_error", []) for each in columns], schema
         )
 
+    def head(self, n_rounds: int) -> TreeSum:
+        """Return the sum of the first rounds."""
+        return TreeSum([forest.part(0, n_rounds) for forest in self.forests], self.schema)
+
     def joined(self, more: TreeSum) -> TreeSum:
         """Return the sum with more rounds."""
         pairs = zip(self.forests, more.forests, strict=True)
@@ -76,14 +80,18 @@ class TreeSum:
 
     def staged(self, table: _core.Table, n_threads: int) -> Iterator[Floats]:
         """Yield the sums of the first round, the first two, and so on."""
+        # Trees are added one by one, as `predict` does: the last sum has the same bits.
+        sums = np.zeros((table.n_rows, self.n_columns), order="F")
         for begin in range(0, self.n_rounds, _STAGES):
-            stages = list(range(begin + 1, min(begin + _STAGES, self.n_rounds) + 1))
+            end = min(begin + _STAGES, self.n_rounds)
             parts = [
-                forest.predict(table, stages=stages, n_threads=n_threads)[:, :, 0]
+                forest.part(begin, end).predict_each(table, n_threads)[:, :, 0]
                 for forest in self.forests
             ]
-            for index in range(len(stages)):
-                yield np.asfortranarray(np.column_stack([part[index] for part in parts]))
+            for index in range(end - begin):
+                for column, part in enumerate(parts):
+                    sums[:, column] += part[:, index]
+                yield sums.copy(order="F")
 
     def replay(self, table: _core.Table, scores: Floats, n_threads: int) -> None:
         """Add all trees to the scores in the order of training: the same roundings."""
@@ -125,6 +133,11 @@ class LearnerSum:
     rates: list[float]
     names: tuple[str, ...] | None
     n_features: int
+
+    def head(self, n_rounds: int) -> LearnerSum:
+        """Return the sum of the first rounds."""
+        rounds, rates = self.rounds[:n_rounds], self.rates[:n_rounds]
+        return LearnerSum(rounds, rates, self.names, self.n_features)
 
     def joined(self, more: LearnerSum) -> LearnerSum:
         """Return the sum with more rounds."""

@@ -65,18 +65,20 @@ def choose(
     >>> names = "n_estimators learning_rate max_leaf_nodes min_samples_leaf l2_regularization"
     >>> model = SimpleNamespace(**dict.fromkeys(names.split(), "auto"))
     >>> model.max_splits = model.max_depth = model.n_iter_no_change = None
+    >>> model.subsample = 1.0
     >>> choices = choose(model, 1000, 10, None, "squared_error")
     >>> choices.n_estimators, choices.learning_rate, choices.max_leaf_nodes
     (100, 0.1, 31)
     """
     n_estimators, rate = model.n_estimators, model.learning_rate
     min_samples, l2 = model.min_samples_leaf, model.l2_regularization
+    n_drawn = max(1, int(n_rows * float(model.subsample)))  # rows of a round
     patience = check_int("n_iter_no_change", model.n_iter_no_change, 1, none=True)
     return BoostingChoices(
         100 if _is_auto(n_estimators) else check_int("n_estimators", n_estimators, 1, 2**31 - 1),
         0.1 if _is_auto(rate) else check_real("learning_rate", rate, 0.0),
         _most_leaves(model),
-        20 if _is_auto(min_samples) else _rows_of_leaf(min_samples, n_rows),
+        20 if _is_auto(min_samples) else _rows_of_leaf(min_samples, n_drawn),
         1.0 if _is_auto(l2) else check_real("l2_regularization", l2, 0.0),
         10 if patience is None else patience,
     )

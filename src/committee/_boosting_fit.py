@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,12 +18,18 @@ from committee._additive_model import LearnerSum, TreeSum
 from committee._any_table import AnyTable
 from committee._boosting_defaults import choose
 from committee._boosting_rounds import BoostingJob
-from committee._boosting_settings import booster_settings, boosting_weights, limit_weight
+from committee._boosting_settings import (
+    booster_settings,
+    boosting_weights,
+    drawn_features,
+    limit_weight,
+)
 from committee._boosting_start import BoostingStart, start_of
+from committee._fingerprint import data_fingerprint, fingerprint
 from committee._meta_estimator import takes_weights
 from committee._objective import Objective
 from committee._oob_target import OobTarget
-from committee._params import check_max_features, check_seed
+from committee._params import check_seed
 from committee._progress import Progress
 from committee._sampling import RowSampler, parameter_seed, plan_rows
 from committee._table import TableSchema, read_table
@@ -91,9 +96,8 @@ class BoostingFit:
         """Run the rounds; return what is to be set."""
         learner = self._learner()
         attributes: dict[str, Any] = self.model._target_attributes(self.target)
-        mark = self._fingerprint()
         if self.is_warm:
-            self._check_continues(mark, attributes)
+            self._check_continues(attributes)
         start: BoostingStart = self.model._start if self.is_warm else self._start()
         job = self._job(learner, start)
         n_rounds = self.choices.n_estimators
@@ -104,12 +108,13 @@ class BoostingFit:
         attributes |= {
             "_start": start,
             "_loss": job.judge.losses[0],
+            "_given_loss": self.loss,
             "_seed": self.seed,
-            "_fingerprint": mark,
+            "_fingerprint": self._fingerprint(attributes["_sum"]),
             "_n_rows": self.n_rows,
             "n_features_in_": n_features,
             "n_trees_per_iteration_": self.objective.n_columns,
-            "max_features_": check_max_features(self.model.max_features, n_features),
+            "max_features_": drawn_features(self.model, n_features)[2],
             "learning_rate_": self.choices.learning_rate,
         }
         names = self.table.names if self.schema is None else self.schema.names
@@ -209,7 +214,7 @@ class BoostingFit:
         return AnyLearner(estimator, self.table, rate, self.seed, weighs, self.learnt)
 
     def _start(self) -> BoostingStart:
-        return start_of(self.model.init, self.X, self.target.y, self.learnt, self.objective)
+        return start_of(self.model.init, self.X, self.target, self.learnt, self.objective)
 
     # ---- the job ----
 
@@ -217,11 +222,14 @@ class BoostingFit:
         scores = start.scores(self.X, self.n_rows, self.loss)
         # All rounds are measured by one loss, that of the start.
         judge, log = self.objective.prepared(scores), TrainingLog.empty()
-        if self.is_warm:
-            judge = replace(judge, losses=(self.model._loss,) * judge.n_outputs)
-            self.model._sum.replay(self.table, scores, self.model._threads())
-            log = self.model.training_log_.head(self.n_kept)
         watch = self._watch(judge, start)
+        tol = float(self.model.tol)
+        if watch is not None and self.model.scoring is None:
+            # Relative to the loss of the start, so that it does not depend on units.
+            tol *= abs(watch.look(scores)["validation_loss"])
+        if self.is_warm:
+            log = self.model.training_log_.head(self.n_kept)
+            self._replay(scores, watch)
         return BoostingJob(
             learner,
             self.objective,
@@ -230,7 +238,7 @@ class BoostingFit:
             self._mask,
             self._sampler(),
             watch,
-            self._stopper(watch, scores),
+            self._stopper(watch, scores, tol, log),
             self.model._callbacks(),
             log,
         )
@@ -248,10 +256,11 @@ class BoostingFit:
         weights = read_weights(weight[0] if weight else None, n_rows)
         part = self.model._read_new_target(y, weights, self.target)
         check_same_length(n_rows, part.n_rows)
+        try:
+            check_rows(self.loss, part)
+        except ValueError as error:
+            raise ValueError(f"eval_set: {error}") from error
         scores = start.scores(X, n_rows, self.loss)
-        if self.is_warm:
-            sums = self.model._sum
-            sums.replay(sums.read(X, self.name), scores, self.model._threads())
         objective = Objective(judge.losses, _columns(part), weights)
         return Watch(objective, part, scoring, table=table, scores=scores)
 
@@ -264,13 +273,29 @@ class BoostingFit:
         found = AnyTable(X).matched(fitted.names, fitted.n_features, self.name, stacklevel=6)
         return found.native, found.n_rows
 
-    def _stopper(self, watch: Watch | None, scores: Floats) -> Stopper:
+    def _replay(self, scores: Floats, watch: Watch | None) -> None:
+        """Add the rounds of the last fit to the scores of training and of validation rows."""
+        sums, n_threads = self.model._sum, self.model._threads()
+        sums.replay(self.table, scores, n_threads)
+        if watch is not None and watch.scores is not None:
+            table = sums.read(_opened(self.eval_set)[0], self.name)
+            sums.replay(table, watch.scores, n_threads)
+
+    def _stopper(
+        self, watch: Watch | None, scores: Floats, tol: float, log: TrainingLog
+    ) -> Stopper:
+        """Return a stopper that remembers the rounds there are."""
         patience = self.choices.patience if self.model._stops else None
-        tol = float(self.model.tol)
-        if watch is not None and self.model.scoring is None:
-            # Relative to the loss of the start, so that it does not depend on units.
-            tol *= abs(watch.look(scores)["validation_loss"])
-        return Stopper(patience, tol, self.n_kept)
+        if watch is None or not self.is_warm:
+            return Stopper(patience, tol, self.n_kept)
+        now = watch.badness(watch.look(scores), self.n_kept)
+        before = watch.history(log)
+        if before[-1] != now or np.isnan(before).any():
+            before = np.array([now])  # other validation rows, or none: only this round is known
+        stopper = Stopper(patience, tol, self.n_kept - len(before))
+        for value in before.tolist():
+            stopper.add(value)
+        return stopper
 
     # ---- results ----
 
@@ -281,23 +306,26 @@ class BoostingFit:
         last = best if self.model._stops else n_rounds
         kept = rounds[: max(last - self.n_kept, 0)]
         return {
-            "_sum": self._sum(kept, self.choices.learning_rate),
+            "_sum": self._sum(kept, last),
             "training_log_": job.log,
             "best_iteration_": best,
             "n_estimators_": last,
         }
 
-    def _sum(self, rounds: list[list[Any]], rate: float) -> TreeSum | LearnerSum:
+    def _sum(self, rounds: list[list[Any]], n_rounds: int) -> TreeSum | LearnerSum:
+        """Return the sum of all rounds: those of the last fit, and these."""
+        rate = self.choices.learning_rate
         before: Any = self.model._sum if self.is_warm else None
         more: TreeSum | LearnerSum
         if not rounds:
-            more = before
-        elif self.schema is not None:
+            more = before.head(n_rounds)
+            return more
+        if self.schema is not None:
             more = TreeSum.of_rounds(rounds, self.schema)
         else:
             rates = [rate] * len(rounds)
             more = LearnerSum(rounds, rates, self.table.names, self.table.n_features)
-        return more if before is None or not rounds else before.joined(more)
+        return more if before is None else before.joined(more)
 
     # ---- warm start ----
 
@@ -318,27 +346,31 @@ class BoostingFit:
             )
         return n_kept
 
-    def _fingerprint(self) -> int:
-        """Return a number that tells this target and these weights from others."""
-        number = zlib.crc32(np.ascontiguousarray(self.target.table).data)
+    def _fingerprint(self, total: TreeSum | LearnerSum) -> int:
+        """Return a number that tells these rows, targets and weights from others."""
+        columns = self.objective.y
+        if isinstance(total, TreeSum):
+            number = fingerprint(total.forests[0], self.table, columns)
+        else:
+            number = data_fingerprint(self.table, columns)
         return number if self.weights is None else zlib.crc32(self.weights.data, number)
 
-    def _check_continues(self, mark: int, attributes: dict[str, Any]) -> None:
+    def _check_continues(self, attributes: dict[str, Any]) -> None:
         """Check that new rounds can join those of the last fit."""
         model = self.model
         is_same = (
-            mark == model._fingerprint
-            and self.n_rows == model._n_rows
+            self.n_rows == model._n_rows
             and self.table.n_features == model.n_features_in_
-            and type(self.loss) is type(model._loss)
             and getattr(model, "schema_", None) == self.schema
+            and (self.loss is model._given_loss or self.loss == model._given_loss)
+            and model._start.is_of(model.init)
         )
         for name, value in attributes.items():
             is_same = is_same and bool(np.array_equal(getattr(model, name), value))
-        if not is_same:
+        if not is_same or self._fingerprint(model._sum) != model._fingerprint:
             raise ValueError(
                 "warm_start=True adds rounds that learn from the table of the last fit; the rows, "
-                "columns, target, classes, weights, loss or weak learner have changed. Set "
+                "columns, target, classes, weights, loss, init or weak learner have changed. Set "
                 "warm_start=False to start anew"
             )
 
@@ -354,6 +386,20 @@ def _opened(eval_set: Any) -> tuple[Any, ...]:
     return eval_set
 
 
+def check_rows(loss: Loss, target: OobTarget) -> None:
+    """Raise ValueError unless the loss is defined for each row of positive weight."""
+    for column in target.table[target.counted].T:
+        loss.check_target(column)
+
+
 def _columns(target: OobTarget) -> NDArray[Any]:
-    """Return the target with one contiguous column an output."""
-    return np.asfortranarray(target.table)
+    """Return the target with one contiguous column an output.
+
+    Rows of weight zero are absent, and may hold what the loss cannot take: they get the target of
+    another row.
+    """
+    if target.counted.all():
+        return np.asfortranarray(target.table)
+    columns = np.array(target.table, order="F")
+    columns[~target.counted] = columns[target.counted.argmax()]
+    return columns

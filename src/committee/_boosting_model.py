@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from committee._boosting_fit import BoostingFit
+from committee._boosting_fit import BoostingFit, check_rows
 from committee._boosting_rounds import Callback
 from committee._fitted_boosting import FittedBoosting
 from committee._loss import Loss
@@ -157,6 +157,12 @@ class BoostingModel(FittedBoosting, ABC):
             )
         if self.estimator is not None:
             check_estimator_kind(self.estimator, "regressor")
+            for name in ("monotonic_cst", "interaction_cst"):
+                if getattr(self, name) is not None:
+                    raise ValueError(
+                        f"{name} must be None with estimator={self.estimator!r}: constraints are "
+                        "for the trees of this library"
+                    )
         self._callbacks()
 
     def _callbacks(self) -> list[Callback]:
@@ -176,8 +182,12 @@ class BoostingModel(FittedBoosting, ABC):
                 f"loss {loss!r} has {loss.n_scores} scores a row and y has {target.n_outputs} "
                 "outputs; boost the outputs one by one"
             )
-        for column in target.table.T:
-            loss.check_target(column)
+        if self.scoring is not None and loss.n_classes is None and loss.n_scores > 1:
+            raise ValueError(
+                f"scoring must be None with {loss!r}, which has {loss.n_scores} scores a row: a "
+                "scorer compares one prediction a row, while the loss looks at all of them"
+            )
+        check_rows(loss, target)
 
     @property
     def _stops(self) -> bool:

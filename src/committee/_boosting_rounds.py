@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee._loss import LARGEST
 from committee._objective import Objective
 from committee._progress import Progress
 from committee._sampling import RowSampler
-from committee._training_log import TrainingLog
+from committee._training_log import LogWriter, TrainingLog
 from committee._validation import Stopper, Watch
-from committee._weighted_statistics import weighted_mean
+from committee._weighted_statistics import mean_loss
 
 Floats = NDArray[np.float64]
 Sample = NDArray[np.uint8]
@@ -66,23 +67,28 @@ class BoostingJob:
         started = time.monotonic()
         before = self.judge.row_losses(self.scores) if self.sampler is not None else None
         rounds: list[list[Any]] = []
+        writer = LogWriter(self.log)
+        bound = float(np.abs(self.scores).max(initial=0.0))
         for number in range(begin, end):
             sample = self._sample(number)
-            members = self.learner.fit(
+            members, longest = self.learner.fit(
                 self.objective.prepared(self.scores), self.scores, number, sample
             )
-            self._check_scores()
+            bound += longest
+            if not bound < LARGEST:
+                self._check_scores()
             rounds.append(members)
             losses = self.judge.row_losses(self.scores)
             entries = self._losses(losses, before, sample)
             before = losses
-            wants_stop = self._watch(members, entries)
-            self.log = self.log.with_round(entries | {"seconds": time.monotonic() - started})
+            wants_stop = self._watch(members, entries, number + 1)
+            writer.add(entries | {"seconds": time.monotonic() - started})
             progress.show(number + 1)
             # Every callback hears of every round.
-            answers = [callback(number + 1, self.log) for callback in self.callbacks]
+            answers = [callback(number + 1, writer.log) for callback in self.callbacks]
             if wants_stop or any(answers):
                 break
+        self.log = writer.log
         return rounds
 
     def _sample(self, number: int) -> Sample | None:
@@ -103,7 +109,7 @@ class BoostingJob:
         """Return the mean losses of the rows that were drawn, and of those that were not."""
         weights = self.judge.weights
         if self.sampler is None or before is None or sample is None:
-            return {"train_loss": weighted_mean(losses, weights)}
+            return {"train_loss": mean_loss(losses, weights)}
         drawn = sample > 0
         present = np.ones(len(drawn), bool) if self.present is None else self.present > 0
         left_out = present & ~drawn
@@ -114,7 +120,7 @@ class BoostingJob:
             entries["oob_improvement"] = _mean_of(before, weights, left_out) - loss
         return entries
 
-    def _watch(self, members: list[Any], entries: dict[str, float]) -> bool:
+    def _watch(self, members: list[Any], entries: dict[str, float], n_rounds: int) -> bool:
         """Add what validation rows say to the log; return whether to stop."""
         if self.watch is None:
             return False
@@ -122,8 +128,8 @@ class BoostingJob:
             for column, member in enumerate(members):
                 self.watch.scores[:, column] += self.learner.say(member, self.watch.table)
         entries |= self.watch.look(self.scores)
-        return self.stopper.add(self.watch.badness(entries))
+        return self.stopper.add(self.watch.badness(entries, n_rounds))
 
 
 def _mean_of(losses: Floats, weights: Floats | None, rows: NDArray[np.bool_]) -> float:
-    return weighted_mean(losses[rows], None if weights is None else weights[rows])
+    return mean_loss(losses[rows], None if weights is None else weights[rows])

@@ -95,15 +95,28 @@ def limit_weight(
 
 
 def _add_draws(settings: dict[str, Any], model: Any, n_features: int) -> None:
-    names = {
-        "features_per_tree": "features_per_tree",
-        "features_per_level": "features_per_level",
-        "max_features": "features_per_node",
-    }
-    for name, engine_name in names.items():
-        count = check_max_features(getattr(model, name), n_features, name)
-        if count < n_features:
-            settings[engine_name] = count
+    of_tree, of_level, of_node = drawn_features(model, n_features)
+    if of_tree < n_features:
+        settings["features_per_tree"] = of_tree
+    if of_level < of_tree:
+        settings["features_per_level"] = of_level
+    if of_node < of_level:
+        settings["features_per_node"] = of_node
+
+
+def drawn_features(model: Any, n_features: int) -> tuple[int, int, int]:
+    """Return how many features are drawn for a tree, of these for a level, of these for a node.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> model = SimpleNamespace(features_per_tree=0.5, features_per_level=0.5, max_features=None)
+    >>> drawn_features(model, 20)
+    (10, 5, 5)
+    """
+    of_tree = check_max_features(model.features_per_tree, n_features, "features_per_tree")
+    of_level = check_max_features(model.features_per_level, of_tree, "features_per_level")
+    return of_tree, of_level, check_max_features(model.max_features, of_level)
 
 
 def _monotonic(model: Any, schema: TableSchema) -> list[int] | None:
@@ -177,7 +190,7 @@ def boosting_weights(rows: RowWeights, own: Floats | None) -> Floats | None:
     rows : RowWeights
         Sample weights times class weights.
     own : ndarray of float64 or None
-        The sample weights alone, which say whether weights are repetitions.
+        The sample weights alone: whole ones are repetitions.
 
     Returns
     -------
@@ -194,9 +207,16 @@ def boosting_weights(rows: RowWeights, own: Floats | None) -> Floats | None:
     if weights is None:
         return None
     mean = float((weights / max(int((weights > 0).sum()), 1)).sum())
-    is_whole = own is None or bool((own == np.floor(own)).all())
-    if is_whole and 1 / _FAR <= mean <= _FAR:
-        return weights
+    own_is_whole = own is None or _are_whole(own)
+    if own_is_whole and 1 / _FAR <= mean <= _FAR:
+        if _are_whole(weights):
+            return weights
+        # Class weights that are not whole: the mean over the rows with their repetitions.
+        mean = float((weights / max(rows.n_counted, 1)).sum())
     scaled = weights / mean
     # Ratios beyond 1e300 and the like: what has vanished is absent.
     return np.asarray(np.minimum(scaled, 1e12))
+
+
+def _are_whole(weights: Floats) -> bool:
+    return bool((weights == np.floor(weights)).all())

@@ -274,6 +274,31 @@ class BoostingRegressor(RegressorMixin, BoostingModel):
         """
         return self._answers(self._scores(X))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R2, the share of the variance of the target that is explained.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+            What is to be predicted.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        score : float
+            At most one. Several quantiles have no R2: a ValueError.
+        """
+        self._check_fitted()
+        if self._loss.n_scores > 1:
+            raise ValueError(
+                f"score is R2 of one prediction a row, and {self._loss!r} has "
+                f"{self._loss.n_scores}; sklearn.metrics.mean_pinball_loss measures a quantile"
+            )
+        return float(super().score(X, y, sample_weight))
+
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Yield predictions after the first round, the first two, and so on.
 

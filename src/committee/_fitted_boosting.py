@@ -33,7 +33,15 @@ _FEW_ROWS = 32
 class FittedBoosting(BaseEstimator):
     """Base class of the boosting estimators, as far as it does not fit."""
 
-    _stored_attributes = ("_sum", "_start", "_loss", "_seed", "_fingerprint", "_n_rows")
+    _stored_attributes = (
+        "_sum",
+        "_start",
+        "_loss",
+        "_given_loss",
+        "_seed",
+        "_fingerprint",
+        "_n_rows",
+    )
 
     n_jobs: int | None
     init: Any
@@ -42,6 +50,7 @@ class FittedBoosting(BaseEstimator):
     _sum: TreeSum | LearnerSum
     _start: BoostingStart
     _loss: Loss
+    _given_loss: Loss
     _seed: int
     _fingerprint: int
     _n_rows: int
@@ -144,8 +153,8 @@ class FittedBoosting(BaseEstimator):
             raise AttributeError(f"{type(self).__name__} is not fitted")
         if self._start.model is not None:
             return self._start.model
-        if isinstance(self.init, str):
-            return self.init
+        if self._start.is_zero:
+            return "zero"
         return self._constant_model()
 
     def _constant_model(self) -> Any:
@@ -186,6 +195,7 @@ class FittedBoosting(BaseEstimator):
             isinstance(total, TreeSum | LearnerSum)
             and isinstance(start, BoostingStart)
             and isinstance(loss, Loss)
+            and isinstance(self._given_loss, Loss)
             and isinstance(self.training_log_, TrainingLog)
         ):
             raise ValueError("a part of the model is of another type")

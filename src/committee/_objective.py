@@ -15,9 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee._fast_losses import FastBinaryLoss, FastClassLoss, Pair, fast_loss
+from committee._fast_losses import (
+    FastBinaryLoss,
+    FastClassLoss,
+    FastSquaredError,
+    Pair,
+    fast_loss,
+)
 from committee._loss import Loss
-from committee._weighted_statistics import weighted_mean
+from committee._weighted_statistics import mean_loss
 
 Floats = NDArray[np.float64]
 
@@ -99,8 +105,8 @@ class Objective:
         return pairs
 
     @cached_property
-    def _fast(self) -> FastBinaryLoss | FastClassLoss | None:
-        """The engine's form of the loss, where it has one."""
+    def _fast(self) -> FastSquaredError | FastBinaryLoss | FastClassLoss | None:
+        """The fast form of the loss, where it has one."""
         if self.n_outputs > 1:
             return None
         return fast_loss(self.losses[0], self.y[:, 0], self.n_threads)
@@ -114,7 +120,7 @@ class Objective:
 
     def mean_loss(self, scores: Floats) -> float:
         """Return the weighted mean of the losses of the rows."""
-        return weighted_mean(self.row_losses(scores), self.weights)
+        return mean_loss(self.row_losses(scores), self.weights)
 
     def loss_of(self, column: int) -> tuple[Loss, int]:
         """Return the loss that a column of scores belongs to, and which of its scores it is."""

@@ -187,17 +187,24 @@ class OobMetric:
             ) from error
 
     def _score(self, values: Floats, rows: Rows) -> float:
-        metric = resolve_metric(self.oob_score, self.name)
+        metric = self._metric
         weights = self.target.weights_of(rows)
-        measure = getattr(metric, "_score_func", metric)
         options = {}
-        if weights is not None and _takes_weights(measure):
+        if weights is not None and self._weighs:
             options["sample_weight"] = weights
         if is_scorer(metric):
             kind = _ClassifierView if self.target.classes else _RegressorView
             return float(metric(kind(self.target, values), rows, self.target.y[rows], **options))
         answers = self.target.answers(values[rows])
         return float(metric(self.target.y[rows], answers, **options))
+
+    @cached_property
+    def _metric(self) -> Any:
+        return resolve_metric(self.oob_score, self.name)
+
+    @cached_property
+    def _weighs(self) -> bool:
+        return _takes_weights(getattr(self._metric, "_score_func", self._metric))
 
     def no_information(self, values: Floats, rows: Rows) -> float:
         """Return the score if predictions and targets were paired at random."""

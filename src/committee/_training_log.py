@@ -36,9 +36,9 @@ class TrainingLog:
 
     Examples
     --------
-    >>> log = TrainingLog.empty().with_round({"train_loss": 0.5, "seconds": 0.1})
-    >>> len(log), log.train_loss.tolist(), log.oob_loss.tolist()
-    (1, [0.5], [nan])
+    >>> log = TrainingLog(*np.full((6, 2), 0.5))
+    >>> len(log), log.train_loss.tolist()
+    (2, [0.5, 0.5])
     """
 
     train_loss: Floats
@@ -55,13 +55,6 @@ class TrainingLog:
 
     def __len__(self) -> int:
         return len(self.train_loss)
-
-    def with_round(self, row: Mapping[str, float]) -> TrainingLog:
-        """Return the log with one more round; what the row does not name is NaN."""
-        columns = self.columns()
-        return TrainingLog(
-            **{name: np.append(each, row.get(name, np.nan)) for name, each in columns.items()}
-        )
 
     def head(self, n_rounds: int) -> TrainingLog:
         """Return the log of the first rounds."""
@@ -96,6 +89,42 @@ class TrainingLog:
                 raise ValueError("a column is not a list of numbers")
             if len(each) != len(self):
                 raise ValueError("its columns differ in length")
+
+
+class LogWriter:
+    """Writes a `TrainingLog`, one round after another, in constant time each.
+
+    Parameters
+    ----------
+    log : TrainingLog
+        Of the rounds before.
+
+    Examples
+    --------
+    >>> writer = LogWriter(TrainingLog.empty())
+    >>> writer.add({"train_loss": 0.5, "seconds": 0.1})
+    >>> writer.log.train_loss.tolist(), writer.log.oob_loss.tolist()
+    ([0.5], [nan])
+    """
+
+    def __init__(self, log: TrainingLog) -> None:
+        self._n_rounds = len(log)
+        self._names = list(log.columns())
+        self._rows = np.full((2 * len(log) + 64, len(self._names)), np.nan)
+        self._rows[: len(log)] = np.column_stack(list(log.columns().values()))
+
+    def add(self, row: Mapping[str, float]) -> None:
+        """Add a round; what the row does not name is NaN."""
+        if self._n_rounds == len(self._rows):
+            more = np.full_like(self._rows, np.nan)
+            self._rows = np.concatenate([self._rows, more])
+        self._rows[self._n_rounds] = [row.get(name, np.nan) for name in self._names]
+        self._n_rounds += 1
+
+    @property
+    def log(self) -> TrainingLog:
+        """The log so far; later rounds do not change it."""
+        return TrainingLog(*np.array(self._rows[: self._n_rounds].T, order="C"))
 
 
 def _has_numbers(column: Floats) -> bool:

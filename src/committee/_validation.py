@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from committee._objective import Objective
 from committee._oob_target import OobMetric, OobTarget
 from committee._sampling import number_groups
+from committee._training_log import TrainingLog
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -140,14 +142,32 @@ class Watch:
         else:
             values = self.objective.predictions(scores)
             values = values[:, np.newaxis] if values.ndim == 1 else values
-        metric = OobMetric(self.target, self.scoring, "scoring")
-        return metric.score(values, np.arange(len(values)))
+        return self._metric.score(values, self._counted)
 
-    def badness(self, entries: dict[str, float]) -> float:
-        """Return what should fall: the loss, or minus the score."""
-        if self.scoring is None:
-            return entries["validation_loss"]
-        return -entries["validation_score"]
+    @cached_property
+    def _metric(self) -> OobMetric:
+        return OobMetric(self.target, self.scoring, "scoring")
+
+    @cached_property
+    def _counted(self) -> Rows:
+        return np.flatnonzero(self.target.counted)
+
+    def history(self, log: TrainingLog) -> Floats:
+        """Return what should fall after each round of a log."""
+        return log.validation_loss if self.scoring is None else -log.validation_score
+
+    def badness(self, entries: dict[str, float], n_rounds: int) -> float:
+        """Return what should fall: the loss, or minus the score; ValueError if it is NaN."""
+        name = "validation_loss" if self.scoring is None else "validation_score"
+        value = entries[name]
+        if np.isnan(value):
+            what = (
+                f"the loss {self.objective.losses[0]!r}"
+                if self.scoring is None
+                else f"scoring={self.scoring!r}"
+            )
+            raise ValueError(f"{what} gave NaN for the validation rows in round {n_rounds}")
+        return value if self.scoring is None else -value
 
 
 class Stopper:

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from committee._any_table import AnyTable
+from committee._fast_losses import Pair
 from committee._loss import Loss
 from committee._monotone_steps import monotone_steps
-from committee._objective import Objective, Pair
+from committee._objective import Objective
 from committee._sampling import member_seed, parameter_seed
 
 if TYPE_CHECKING:
@@ -64,23 +65,27 @@ class TreeLearner:
         number: int,
         sample: Sample | None,
         progress: Callable[[int], object] | None = None,
-    ) -> list[_core.Tree]:
-        """Grow the trees of round `number`, and add their steps to the scores."""
+    ) -> tuple[list[_core.Tree], float]:
+        """Grow the trees of round `number`, and add their steps to the scores.
+
+        Return the trees and a bound of what the round has added to any score.
+        """
         pairs = objective.gradients(scores)
         loss = objective.losses[0]
         # Leaves of all columns are found from the scores before the round.
         before = scores.copy(order="F") if loss.refits_leaves and loss.n_scores > 1 else scores
-        trees = []
+        trees, longest = [], 0.0
         for column, pair in enumerate(pairs):
             seed = member_seed(self.seed, number * len(pairs) + column)
             tree, leaves = self._grow(pair, seed, sample)
-            tree = self._with_steps(tree, leaves, objective, before, column, sample)
+            tree, values = self._with_steps(tree, leaves, objective, before, column, sample)
             if leaves is None:
                 self.booster.add_to(tree, scores[:, column])
             else:
-                scores[:, column] += tree.arrays()["values"][leaves, 0]
+                scores[:, column] += values[leaves]
             trees.append(tree)
-        return trees
+            longest = max(longest, *_ends(values))
+        return trees, longest
 
     def say(self, tree: _core.Tree, table: _core.Table) -> Floats:
         """Return what a tree adds to the scores of some rows."""
@@ -106,8 +111,11 @@ class TreeLearner:
         scores: Floats,
         column: int,
         sample: Sample | None,
-    ) -> _core.Tree:
-        """Return the tree with the steps that the loss wants, where Newton steps will not do."""
+    ) -> tuple[_core.Tree, Floats]:
+        """Return the tree with the steps that the loss wants, and these steps, one a node.
+
+        Newton steps stay as they are, unless they are longer than is safe.
+        """
         loss, _ = objective.loss_of(column)
         if loss.refits_leaves:
             leaves = self.booster.leaves() if leaves is None else leaves
@@ -116,15 +124,21 @@ class TreeLearner:
             if self.directions is not None:
                 steps = monotone_steps(tree.arrays(), steps, self.directions)
             return self._valued(tree, self.learning_rate * steps)
-        if type(loss).safe_steps is Loss.safe_steps or self.learning_rate == 0:
-            return tree
         shrunk = tree.arrays()["values"][:, 0]
+        if type(loss).safe_steps is Loss.safe_steps or self.learning_rate == 0:
+            return tree, shrunk
         shorter = shorter_steps(shrunk, loss.safe_steps(shrunk / self.learning_rate))
-        return tree if shorter is None else self._valued(tree, shorter)
+        return (tree, shrunk) if shorter is None else self._valued(tree, shorter)
 
-    def _valued(self, tree: _core.Tree, values: Floats) -> _core.Tree:
-        valued: _core.Tree = self.booster.with_leaf_values(tree, np.ascontiguousarray(values))
-        return valued
+    def _valued(self, tree: _core.Tree, values: Floats) -> tuple[_core.Tree, Floats]:
+        values = np.ascontiguousarray(values)
+        return self.booster.with_leaf_values(tree, values), values
+
+
+def _ends(values: Floats) -> tuple[float, float]:
+    """Return the size of the least and of the largest value; infinite if one is not a number."""
+    ends = abs(float(values.min())), abs(float(values.max()))
+    return ends if np.isfinite(ends[0] + ends[1]) else (np.inf, np.inf)
 
 
 def shorter_steps(shrunk: Floats, safe: Floats) -> Floats | None:
@@ -177,8 +191,11 @@ class AnyLearner:
         number: int,
         sample: Sample | None,
         progress: Callable[[int], object] | None = None,
-    ) -> list[Any]:
-        """Fit the members of round `number`, and add what they say to the scores."""
+    ) -> tuple[list[Any], float]:
+        """Fit the members of round `number`, and add what they say to the scores.
+
+        Return the members and a bound of what the round has added to any score.
+        """
         pairs = objective.gradients(scores)
         rows = self.rows if sample is None else np.flatnonzero(sample)
         table = self.table.take(rows, None)
@@ -186,13 +203,15 @@ class AnyLearner:
         options = {}
         if self.weighs and objective.weights is not None:
             options["sample_weight"] = objective.weights[chosen]
-        members = []
+        members, longest = [], 0.0
         for column, (gradient, _) in enumerate(pairs):
             member = self._template(number * len(pairs) + column)
             member.fit(table, -gradient[chosen], **options)
-            scores[:, column] += self.say(member, self.table.native)
+            said = self.say(member, self.table.native)
+            scores[:, column] += said
             members.append(member)
-        return members
+            longest = max(longest, *_ends(said))
+        return members, longest
 
     def say(self, member: Any, table: Any) -> Floats:
         """Return what a member adds to the scores of some rows."""

@@ -56,6 +56,24 @@ def weighted_mean(values: Floats, weights: Floats | None = None) -> float:
     return mean + rest if np.isfinite(mean + rest) else mean
 
 
+def mean_loss(losses: Floats, weights: Floats | None) -> float:
+    """Return the weighted mean of losses in one pass; as `weighted_mean`, but for rounding.
+
+    Examples
+    --------
+    >>> mean_loss(np.array([1.0, 2.0, 6.0]), None)
+    3.0
+    >>> mean_loss(np.array([1.0, np.inf]), np.array([2.0, 0.0]))
+    1.0
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        if weights is None:
+            mean = float(losses.mean())
+        else:
+            mean = float((losses * weights).sum() / weights.sum())
+    return mean if np.isfinite(mean) else weighted_mean(losses, weights)
+
+
 def weighted_quantile(values: Floats, weights: Floats | None, share: float) -> float:
     """Return a weighted quantile, as defined at the top of this file.
 
