@@ -226,7 +226,7 @@ class BoostingFit:
         tol = float(self.model.tol)
         if watch is not None and self.model.scoring is None:
             # Relative to the loss of the start, so that it does not depend on units.
-            tol *= abs(watch.look(scores)["validation_loss"])
+            tol *= abs(watch.badness(watch.look(scores), 0))
         if self.is_warm:
             log = self.model.training_log_.head(self.n_kept)
             self._replay(scores, watch)
