@@ -135,9 +135,9 @@ class Booster::Grower {
     tree_.n_features = static_cast<std::uint32_t>(state_.dataset.n_features());
     tree_.nodes.resize(1);
     sides_.resize(1);
+    bounds_.resize(1);
     open(std::move(root));
     while (!heap_.empty()) split_next();
-    for (Leaf& leaf : closed_) give_back(std::move(leaf.histogram));
     fill_tree();
     find_leaves();
     return std::move(tree_);
@@ -203,13 +203,11 @@ class Booster::Grower {
   std::vector<std::uint32_t> features_of(const Leaf& leaf) const {
     const std::uint64_t level_key = derive_key(derive_key(round_.seed, 1), leaf.depth);
     const std::uint64_t node_key = derive_key(derive_key(round_.seed, 2), leaf.index);
-    std::vector<std::uint32_t> features =
-        drawn(drawn(features_, options_.features_per_level, level_key), options_.features_per_node,
-              node_key);
-    if (!options_.interactions.empty()) {
+    std::vector<std::uint32_t> features = drawn(features_, options_.features_per_level, level_key);
+    if (!options_.interactions.empty()) {  // first: a draw is of features that the node may use
       std::erase_if(features, [&](std::uint32_t feature) { return !may_join(leaf.path, feature); });
     }
-    return features;
+    return drawn(std::move(features), options_.features_per_node, node_key);
   }
 
   // Whether some group of features has those of the path and this one.
@@ -389,13 +387,16 @@ class Booster::Grower {
     monitor_.check();
     leaf.serial = n_opened_++;
     if (is_splittable(leaf)) find_split(leaf);
-    if (!leaf.split.exists()) {
-      closed_.push_back(std::move(leaf));
-      return;
-    }
+    if (!leaf.split.exists()) return close(std::move(leaf));
     heap_.push_back(std::move(leaf));
     std::push_heap(heap_.begin(), heap_.end(),
                    [&](const Leaf& a, const Leaf& b) { return is_later(a, b, options_.growth); });
+  }
+
+  void close(Leaf leaf) {
+    give_back(std::move(leaf.histogram));
+    leaf.histogram = {};
+    closed_.push_back(std::move(leaf));
   }
 
   void split_next() {
@@ -404,8 +405,7 @@ class Booster::Grower {
     Leaf leaf = std::move(heap_.back());
     heap_.pop_back();
     if (options_.max_leaf_nodes > 0 && n_leaves_ >= options_.max_leaf_nodes) {
-      closed_.push_back(std::move(leaf));
-      return;
+      return close(std::move(leaf));
     }
     ++n_leaves_;
     const BoostSplit& split = leaf.split;
@@ -433,8 +433,8 @@ class Booster::Grower {
       open(std::move(right));
     } else {
       give_back(std::move(leaf.histogram));
-      closed_.push_back(std::move(left));
-      closed_.push_back(std::move(right));
+      close(std::move(left));
+      close(std::move(right));
     }
   }
 
@@ -489,7 +489,9 @@ class Booster::Grower {
     tree_.nodes[leaf.index] = node;
     tree_.nodes.resize(tree_.nodes.size() + 2);
     sides_[leaf.index] = sides;
+    bounds_[leaf.index] = leaf.node.bounds;
     sides_.resize(tree_.nodes.size());
+    bounds_.resize(tree_.nodes.size());
   }
 
   Value threshold_of(const BoostSplit& split, const BinnedFeature& feature) const {
@@ -521,8 +523,7 @@ class Booster::Grower {
     std::vector<Sums> sums(n_nodes);
     parallel_for(closed_.size(), n_threads_,
                  [&](std::size_t i) { add_rows(closed_[i], sums[closed_[i].index]); });
-    std::vector<Bounds> bounds(n_nodes);
-    for (const Leaf& leaf : closed_) bounds[leaf.index] = leaf.node.bounds;
+    for (const Leaf& leaf : closed_) bounds_[leaf.index] = leaf.node.bounds;
     for (std::size_t node = n_nodes; node-- > 0;) {
       const std::uint32_t first = tree_.nodes[node].first_child;
       if (first != 0) {
@@ -531,7 +532,7 @@ class Booster::Grower {
         tree_.weight[node] = tree_.weight[first] + tree_.weight[first + 1];
         tree_.n_rows[node] = tree_.n_rows[first] + tree_.n_rows[first + 1];
       }
-      fill_node(node, sums[node], bounds[node]);
+      fill_node(node, sums[node], bounds_[node]);
     }
   }
 
@@ -610,6 +611,7 @@ class Booster::Grower {
   std::vector<std::uint32_t> features_;
   Tree tree_;
   std::vector<SideOfCode> sides_;  // of each node that is split
+  std::vector<Bounds> bounds_;     // of each node
   std::vector<Leaf> heap_;
   std::vector<Leaf> closed_;
   std::size_t n_opened_ = 0;

@@ -168,8 +168,8 @@ void for_each_part(std::size_t n_rows, std::size_t n_threads, const Task& task) 
 }
 
 // The largest score of each row.
-void find_largest(const double* scores, std::size_t n_classes, std::size_t n_all,
-                  std::size_t begin, std::size_t n_rows, double* largest) {
+void find_largest(const double* scores, std::size_t n_classes, std::size_t n_all, std::size_t begin,
+                  std::size_t n_rows, double* largest) {
   std::copy_n(scores + begin, n_rows, largest);
   for (std::size_t k = 1; k < n_classes; ++k) {
     const double* own = scores + k * n_all + begin;
@@ -237,8 +237,8 @@ void multinomial_losses(std::span<const std::int32_t> classes, std::size_t n_cla
                         std::span<const double> scores, std::span<double> losses,
                         std::size_t n_threads) {
   for_each_part(classes.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
-    multinomial_losses_part(classes.data(), n_classes, classes.size(), begin, n_rows,
-                            scores.data(), losses.data());
+    multinomial_losses_part(classes.data(), n_classes, classes.size(), begin, n_rows, scores.data(),
+                            losses.data());
   });
 }
 

@@ -7,8 +7,10 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -78,6 +80,12 @@ BoostOptions options_of(const nb::dict& settings, std::size_t n_features) {
   if (!options.monotonic.empty() && options.monotonic.size() != n_features) {
     throw nb::value_error("monotonic must have one entry a feature");
   }
+  for (const std::vector<std::uint32_t>& group : options.interactions) {
+    for (const std::uint32_t feature : group) {
+      if (feature >= n_features)
+        throw nb::value_error("interactions name a feature beyond the last");
+    }
+  }
   if (options.features_per_tree == 0 || options.features_per_level == 0 ||
       options.features_per_node == 0) {
     throw nb::value_error("at least one feature has to be drawn");
@@ -122,10 +130,12 @@ void add_to(const BoosterObject& self, const TreeObject& tree, const Scores& sco
   const std::vector<double>& values = tree.tree().values;
   const auto leaves = self.booster.leaves();
   double* const out = scores.data();
-  for (std::size_t row = 0; row < leaves.size(); ++row) {
-    if (leaves[row] >= values.size()) throw nb::value_error("rows have not been down this tree");
-    out[row] += values[leaves[row]];
+  const WithoutGil without_gil;
+  const auto largest = std::max_element(leaves.begin(), leaves.end());
+  if (largest != leaves.end() && *largest >= values.size()) {
+    throw std::invalid_argument("rows have not been down this tree");
   }
+  for (std::size_t row = 0; row < leaves.size(); ++row) out[row] += values[leaves[row]];
 }
 
 TreeObject with_leaf_values(const TreeObject& self, const Vector<double>& values) {
@@ -203,25 +213,28 @@ void fill_multinomial_losses(const Vector<std::int32_t>& classes, const ScoreMat
 }  // namespace
 
 void register_booster(nb::module_& m) {
-  m.def("log_loss_gradients", &fill_log_loss, nb::arg("target"), nb::arg("scores"),
-        nb::arg("gradients"), nb::arg("hessians"), nb::arg("n_threads") = 1,
+  m.def("log_loss_gradients", &fill_log_loss, nb::arg("target"), nb::arg("scores").noconvert(),
+        nb::arg("gradients").noconvert(), nb::arg("hessians").noconvert(), nb::arg("n_threads") = 1,
         "Derivatives of the log loss of two classes (0.0 or 1.0), written in place.");
-  m.def("log_losses", &fill_log_losses, nb::arg("target"), nb::arg("scores"), nb::arg("losses"),
-        nb::arg("n_threads") = 1, "The log loss of each row, two classes, written in place.");
-  m.def("multinomial_losses", &fill_multinomial_losses, nb::arg("classes"), nb::arg("scores"),
+  m.def("log_losses", &fill_log_losses, nb::arg("target"), nb::arg("scores").noconvert(),
         nb::arg("losses"), nb::arg("n_threads") = 1,
+        "The log loss of each row, two classes, written in place.");
+  m.def("multinomial_losses", &fill_multinomial_losses, nb::arg("classes"),
+        nb::arg("scores").noconvert(), nb::arg("losses").noconvert(), nb::arg("n_threads") = 1,
         "The log loss of each row, several classes, written in place.");
-  m.def("multinomial_gradients", &fill_multinomial, nb::arg("classes"), nb::arg("scores"),
-        nb::arg("gradients"), nb::arg("hessians"), nb::arg("n_threads") = 1,
+  m.def("multinomial_gradients", &fill_multinomial, nb::arg("classes"),
+        nb::arg("scores").noconvert(), nb::arg("gradients").noconvert(),
+        nb::arg("hessians").noconvert(), nb::arg("n_threads") = 1,
         "Derivatives of the log loss of several classes; Fortran-ordered, written in place.");
   nb::class_<BoosterObject>(m, "Booster", "Grows the trees of gradient boosting.")
       .def(nb::new_(&make_booster), nb::arg("dataset"), nb::arg("settings") = nb::dict(),
            nb::arg("weights") = nb::none(), nb::arg("n_threads") = 1)
-      .def("grow", &grow, nb::arg("gradients"), nb::arg("hessians") = nb::none(), nb::kw_only(),
-           nb::arg("learning_rate") = 1.0, nb::arg("seed") = 0, nb::arg("sample") = nb::none(),
-           nb::arg("progress") = nb::none(), "Grow a tree on the derivatives of a loss.")
+      .def("grow", &grow, nb::arg("gradients").noconvert(), nb::arg("hessians") = nb::none(),
+           nb::kw_only(), nb::arg("learning_rate") = 1.0, nb::arg("seed") = 0,
+           nb::arg("sample") = nb::none(), nb::arg("progress") = nb::none(),
+           "Grow a tree on the derivatives of a loss.")
       .def("leaves", &leaves_of, "The node of the last tree that each row has reached.")
-      .def("add_to", &add_to, nb::arg("tree"), nb::arg("scores"),
+      .def("add_to", &add_to, nb::arg("tree"), nb::arg("scores").noconvert(),
            "Add the steps of the last tree to the scores of its rows, in place.")
       .def_static("with_leaf_values", &with_leaf_values, nb::arg("tree"), nb::arg("values"),
                   "The same tree with other values, one a node.");
