@@ -79,9 +79,7 @@ class FastBinaryLoss:
 
     def gradients(self, scores: Floats) -> list[Pair]:
         """Return gradient and hessian; the arrays are used again by the next call."""
-        _core.log_loss_gradients(
-            self.target, scores[:, 0], self.slopes, self.bends, self.n_threads
-        )
+        _core.log_loss_gradients(self.target, scores[:, 0], self.slopes, self.bends, self.n_threads)
         return [(self.slopes, self.bends)]
 
     def row_losses(self, scores: Floats) -> Floats:
@@ -112,9 +110,7 @@ class FastClassLoss:
 
     def gradients(self, scores: Floats) -> list[Pair]:
         """Return gradients and hessians; the arrays are used again by the next call."""
-        _core.multinomial_gradients(
-            self.classes, scores, self.slopes, self.bends, self.n_threads
-        )
+        _core.multinomial_gradients(self.classes, scores, self.slopes, self.bends, self.n_threads)
         return [(self.slopes[:, k], self.bends[:, k]) for k in range(self.slopes.shape[1])]
 
     def row_losses(self, scores: Floats) -> Floats:

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -86,6 +87,9 @@ BoostOptions options_of(const nb::dict& settings, std::size_t n_features) {
         throw nb::value_error("interactions name a feature beyond the last");
     }
   }
+  if (options.min_rows_leaf < 1 || !(options.l1 >= 0.0) || !(options.l2 >= 0.0)) {
+    throw nb::value_error("min_rows_leaf must be at least 1, l1 and l2 must not be negative");
+  }
   if (options.features_per_tree == 0 || options.features_per_level == 0 ||
       options.features_per_node == 0) {
     throw nb::value_error("at least one feature has to be drawn");
@@ -98,16 +102,22 @@ std::unique_ptr<BoosterObject> make_booster(nb::object dataset, const nb::dict& 
                                             std::size_t n_threads) {
   const BinnedDataset& binned = nb::cast<const DatasetObject&>(dataset).dataset;
   BoostOptions options = options_of(settings, binned.n_features());
-  options.n_threads = n_threads;
+  options.n_threads = std::max<std::size_t>(n_threads, 1);
+  const auto row_weights = span_of(weights, binned.n_rows(), "weights");
+  if (std::any_of(row_weights.begin(), row_weights.end(), [](double w) { return !(w >= 0.0); })) {
+    throw nb::value_error("weights must not be negative");
+  }
+  Booster booster =
+      run_monitored(nb::none(), [&](Monitor&) { return Booster(binned, options, row_weights); });
   return std::make_unique<BoosterObject>(
-      BoosterObject{dataset, Booster(binned, options, span_of(weights, binned.n_rows(), "weights")),
-                    binned.n_rows()});
+      BoosterObject{std::move(dataset), std::move(booster), binned.n_rows()});
 }
 
 TreeObject grow(BoosterObject& self, const Vector<double>& gradients,
                 const std::optional<Vector<double>>& hessians, double learning_rate,
                 std::uint64_t seed, const std::optional<Vector<std::uint8_t>>& sample,
                 nb::object progress) {
+  if (!std::isfinite(learning_rate)) throw nb::value_error("learning_rate must be finite");
   BoostRound round;
   round.gradients = span_of(std::optional(gradients), self.n_rows, "gradients");
   round.hessians = span_of(hessians, self.n_rows, "hessians");
@@ -143,6 +153,10 @@ TreeObject with_leaf_values(const TreeObject& self, const Vector<double>& values
   if (tree.n_values != 1 || values.shape(0) != tree.n_nodes()) {
     throw nb::value_error("values must have one entry a node");
   }
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  if (!std::all_of(values.data(), values.data() + tree.n_nodes(), is_finite)) {
+    throw nb::value_error("values must be finite");
+  }
   std::copy_n(values.data(), tree.n_nodes(), tree.values.begin());
   return TreeObject(std::move(tree));
 }
@@ -166,11 +180,22 @@ void fill_log_loss(const Vector<double>& target, const Scores& scores, const Sco
   log_loss_gradients({target.data(), n_rows}, from, to, second, n_threads);
 }
 
+void check_classes(const Vector<std::int32_t>& classes, std::size_t n_classes) {
+  if (n_classes == 0) throw nb::value_error("there must be a class");
+  for (std::size_t i = 0; i < classes.shape(0); ++i) {
+    const std::int32_t code = classes.data()[i];
+    if (code < 0 || static_cast<std::size_t>(code) >= n_classes) {
+      throw nb::value_error("a class code is out of range");
+    }
+  }
+}
+
 void fill_multinomial(const Vector<std::int32_t>& classes, const ScoreMatrix& scores,
                       const ScoreMatrix& gradients, const ScoreMatrix& hessians,
                       std::size_t n_threads) {
   const std::size_t n_rows = classes.shape(0);
   const std::size_t n_classes = scores.shape(1);
+  check_classes(classes, n_classes);
   if (scores.shape(0) != n_rows || gradients.shape(0) != n_rows || hessians.shape(0) != n_rows) {
     throw nb::value_error("scores and derivatives must have one row a target");
   }
@@ -188,15 +213,6 @@ void fill_log_losses(const Vector<double>& target, const Scores& scores, const S
   const auto to = writable(losses, n_rows, "losses");
   const WithoutGil without_gil;
   log_losses({target.data(), n_rows}, from, to, n_threads);
-}
-
-void check_classes(const Vector<std::int32_t>& classes, std::size_t n_classes) {
-  for (std::size_t i = 0; i < classes.shape(0); ++i) {
-    const std::int32_t code = classes.data()[i];
-    if (code < 0 || static_cast<std::size_t>(code) >= n_classes) {
-      throw nb::value_error("a class code is out of range");
-    }
-  }
 }
 
 void fill_multinomial_losses(const Vector<std::int32_t>& classes, const ScoreMatrix& scores,
