@@ -82,6 +82,7 @@ class BinnedDataset {
   BinnedDataset(BinnedDataset&&) = default;
   BinnedDataset(const BinnedDataset&) = delete;
 
+  const TableView& table() const { return table_; }
   std::size_t n_rows() const { return table_.n_rows; }
   std::size_t n_features() const { return features_.size(); }
   const BinnedFeature& feature(std::size_t index) const { return features_[index]; }

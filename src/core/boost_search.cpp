@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "record_kernels.hpp"
+#include "byte_cut.hpp"
 #include "simd.hpp"
 
 namespace committee {
@@ -113,6 +113,8 @@ struct BoostSearch::Scan {
   double parent_score = 0.0;
   bool counts_sides = false;  // the rows of both sides are known
   bool is_bounded = false;    // monotone constraints are to be kept
+
+  bool has_missing() const { return n_missing > 0 || missing != 0; }
 };
 
 BoostSearch::BoostSearch(const BinnedDataset& dataset, const ByteColumns& columns,
@@ -151,21 +153,33 @@ double BoostSearch::score_of_step(double gradient, double hessian, double step) 
   return -2 * soft(gradient) * step - (hessian + l2_) * step * step;
 }
 
-double BoostSearch::evaluate(const Scan& scan, std::int64_t left, std::int64_t left_count) const {
+double BoostSearch::gain_over(const Scan& scan, double score) const {
+  const double gain = score - scan.parent_score;
+  return gain > kLeastGain * std::abs(score) ? gain : 0.0;
+}
+
+double BoostSearch::gain_of(const Scan& scan, std::int64_t left, std::int64_t left_count) const {
   const std::int64_t right = scan.node.total - left;
   const double left_hessian = hessian(left);
   const double right_hessian = hessian(right);
-  if (left_hessian < min_hessian_ || right_hessian < min_hessian_) return -1.0;
-  if (scan.counts != nullptr &&
+  if (left_hessian < min_hessian_ || right_hessian < min_hessian_) return 0.0;
+  if (scan.counts_sides &&
       (left_count < options_.min_rows_leaf || scan.n_rows - left_count < options_.min_rows_leaf)) {
-    return -1.0;
+    return 0.0;
+  }
+  if (!scan.is_bounded && l1_ == 0.0) {
+    const double n = left_hessian + l2_;
+    const double m = right_hessian + l2_;
+    const double g = gradient(left);
+    const double other_g = gradient(right);
+    return gain_over(scan, (g * g * m + other_g * other_g * n) / (n * m));
   }
   const double left_step = step(left, scan.node.bounds);
   const double right_step = step(right, scan.node.bounds);
   const int direction = options_.monotonic_of(scan.feature);
-  if ((left_step - right_step) * direction > 0.0) return -1.0;
-  return score_of_step(gradient(left), left_hessian, left_step) +
-         score_of_step(gradient(right), right_hessian, right_step);
+  if ((left_step - right_step) * direction > 0.0) return 0.0;
+  return gain_over(scan, score_of_step(gradient(left), left_hessian, left_step) +
+                             score_of_step(gradient(right), right_hessian, right_step));
 }
 
 void BoostSearch::keep(const Scan& scan, double gain, std::int64_t left, BoostSplit& best) const {
@@ -179,20 +193,30 @@ void BoostSearch::keep(const Scan& scan, double gain, std::int64_t left, BoostSp
   best.missing_goes_left = 2 * rows_.hessian(left) > rows_.hessian(scan.node.total);
 }
 
+// Puts the threshold in the middle of the codes first + 1 ... last, which the node does not have;
+// beyond all values where only missing ones are on the right.
+void BoostSearch::place(const Scan& scan, std::size_t first, std::size_t last,
+                        bool missing_goes_left, BoostSplit& best) const {
+  best.last_left = static_cast<std::uint32_t>((first + last) / 2);
+  if (!scan.has_missing()) return;
+  best.missing_goes_left = missing_goes_left;
+  const bool is_alone = !missing_goes_left && scan.node.total - best.left == scan.missing;
+  if (is_alone) best.last_left = scan.n_values - 1;
+}
+
 bool BoostSearch::try_fast(const Scan& scan, std::int64_t start, bool missing_goes_left,
                            std::size_t n_cuts, BoostSplit& best) const {
   if (scan.is_bounded || scan.counts != nullptr || l1_ > 0.0) return false;
   alignas(32) std::array<std::int64_t, kGradientCells> lefts;
   const CutScan cuts{scan.node.total, rows_.shift, l2_, min_hessian_};
   const BestCut cut = best_cut(scan.cells, n_cuts, start, cuts, lefts.data());
-  const double gain = cut.score - scan.parent_score;
-  if (cut.score < 0.0 || gain <= kLeastGain * cut.score || !(gain > best.gain)) return true;
+  const double gain = cut.score < 0.0 ? 0.0 : gain_over(scan, cut.score);
+  if (!(gain > best.gain)) return true;
   keep(scan, gain, cut.left, best);
   // In the middle of the codes that the node does not have.
   std::size_t last = cut.index;
   while (last + 1 < n_cuts && lefts[last + 1] == cut.left) ++last;
-  best.last_left = static_cast<std::uint32_t>((cut.index + last) / 2);
-  if (scan.n_missing > 0 || scan.missing != 0) best.missing_goes_left = missing_goes_left;
+  place(scan, cut.index, last, missing_goes_left, best);
   return true;
 }
 
@@ -201,30 +225,27 @@ void BoostSearch::try_slowly(const Scan& scan, std::int64_t start, bool missing_
   std::int64_t left = start;
   std::int64_t left_count = missing_goes_left ? scan.n_missing : 0;
   std::size_t first = 0;  // of the codes whose cuts are all the same
+  bool is_kept = false;   // the cut behind it
   for (std::size_t code = 0; code < n_cuts; ++code) {
     const bool is_empty =
         scan.cells[code] == 0 && (scan.counts == nullptr || scan.counts[code] == 0);
-    left += scan.cells[code];
-    left_count += scan.counts == nullptr ? 0 : scan.counts[code];
     if (is_empty) {
-      if (best.feature == scan.feature && best.gain > 0.0 && best.left == left && first > 0 &&
-          best.last_left >= first - 1) {
-        best.last_left = static_cast<std::uint32_t>((first - 1 + code) / 2);
-      }
+      if (is_kept) place(scan, first, code, missing_goes_left, best);
       continue;
     }
-    first = code + 1;
-    const double score = evaluate(scan, left, left_count);
-    const double gain = score - scan.parent_score;
-    if (score < 0.0 || gain <= kLeastGain * score || !(gain > best.gain)) continue;
+    left += scan.cells[code];
+    left_count += scan.counts == nullptr ? 0 : scan.counts[code];
+    first = code;
+    const double gain = gain_of(scan, left, left_count);
+    is_kept = gain > best.gain;
+    if (!is_kept) continue;
     keep(scan, gain, left, best);
-    best.last_left = static_cast<std::uint32_t>(code);
-    if (scan.n_missing > 0 || scan.missing != 0) best.missing_goes_left = missing_goes_left;
+    place(scan, first, code, missing_goes_left, best);
   }
 }
 
 void BoostSearch::try_thresholds(const Scan& scan, BoostSplit& best) const {
-  const bool has_missing = scan.n_missing > 0 || scan.missing != 0;
+  const bool has_missing = scan.has_missing();
   const auto try_cuts = [&](std::int64_t start, bool missing_goes_left, std::size_t n_cuts) {
     if (!try_fast(scan, start, missing_goes_left, n_cuts, best)) {
       try_slowly(scan, start, missing_goes_left, n_cuts, best);
@@ -255,9 +276,8 @@ void BoostSearch::try_categories(const Scan& scan, BoostSplit& best) const {
     const std::uint32_t code = ordered[i].second;
     left += scan.cells[code];
     left_count += scan.counts == nullptr ? 0 : scan.counts[code];
-    const double score = evaluate(scan, left, left_count);
-    const double gain = score - scan.parent_score;
-    if (score < 0.0 || gain <= kLeastGain * score || !(gain > best.gain)) continue;
+    const double gain = gain_of(scan, left, left_count);
+    if (!(gain > best.gain)) continue;
     keep(scan, gain, left, best);
     best_size = i + 1;
   }
@@ -340,9 +360,8 @@ void BoostSearch::try_sorted(std::span<const SortedRow> rows, const BoostNode& n
       left_count += count(row.row);
       const bool is_last = i + 1 == n_present;
       if (!is_last && rows[i + 1].code == row.code) continue;
-      const double score = evaluate(scan, left, left_count);
-      const double gain = score - scan.parent_score;
-      if (score < 0.0 || gain <= kLeastGain * score || !(gain > best.gain)) continue;
+      const double gain = gain_of(scan, left, left_count);
+      if (!(gain > best.gain)) continue;
       keep(scan, gain, left, best);
       best.last_left = row.code;
       best.last_left_row = row.row;

@@ -21,7 +21,7 @@
 
 namespace committee {
 
-// A split in codes: codes up to last_left go left, or for a category the codes in left_codes.
+// A split in codes: codes up to last_left go left, or for a category the codes in goes_left.
 struct BoostSplit {
   double gain = 0.0;  // in units of the grids; 0: there is no split
   std::uint32_t feature = 0;
@@ -81,7 +81,11 @@ class BoostSearch {
                 BoostSplit& best) const;
   void try_slowly(const Scan& scan, std::int64_t start, bool missing_goes_left, std::size_t n_cuts,
                   BoostSplit& best) const;
-  double evaluate(const Scan& scan, std::int64_t left, std::int64_t left_count) const;
+  // What a cut gains: 0 where it breaks a limit, or gains no more than rounding.
+  double gain_of(const Scan& scan, std::int64_t left, std::int64_t left_count) const;
+  double gain_over(const Scan& scan, double score) const;
+  void place(const Scan& scan, std::size_t first, std::size_t last, bool missing_goes_left,
+             BoostSplit& best) const;
   void keep(const Scan& scan, double gain, std::int64_t left, BoostSplit& best) const;
   double soft(double gradient) const;
   double score_of_step(double gradient, double hessian, double step) const;

@@ -16,6 +16,7 @@
 #include "quantize.hpp"
 #include "random.hpp"
 #include "sorted_columns.hpp"
+#include "step.hpp"
 #include "thread_pool.hpp"
 
 namespace committee {
@@ -134,10 +135,9 @@ class Booster::Grower {
     }
     tree_.n_features = static_cast<std::uint32_t>(state_.dataset.n_features());
     tree_.nodes.resize(1);
-    sides_.resize(1);
+    bounds_.resize(1);
     open(std::move(root));
     while (!heap_.empty()) split_next();
-    for (Leaf& leaf : closed_) give_back(std::move(leaf.histogram));
     fill_tree();
     find_leaves();
     return std::move(tree_);
@@ -168,14 +168,23 @@ class Booster::Grower {
     return weights_.weights.empty() ? 1.0 : weights_.weights[row];
   }
 
+  // Whether the tree learns from a row.
+  bool is_used(std::size_t row) const {
+    return (round_.sample.empty() || round_.sample[row] != 0) && weight(row) > 0.0;
+  }
+
   void list_rows() {
     std::vector<std::uint32_t>& rows = state_.rows;
     rows.clear();
     for (std::size_t row = 0; row < state_.dataset.n_rows(); ++row) {
-      const bool is_drawn = round_.sample.empty() || round_.sample[row] != 0;
-      if (is_drawn && weight(row) > 0.0) rows.push_back(static_cast<std::uint32_t>(row));
+      if (is_used(row)) rows.push_back(static_cast<std::uint32_t>(row));
     }
     if (rows.empty()) throw std::invalid_argument("no row has a positive weight");
+    double total = 0.0;
+    for (const std::uint32_t row : rows) total += weight(row);
+    int exponent = 0;
+    std::frexp(total, &exponent);
+    weight_scale_ = std::ldexp(1.0, -exponent);
     state_.scratch.resize(rows.size());
   }
 
@@ -203,13 +212,11 @@ class Booster::Grower {
   std::vector<std::uint32_t> features_of(const Leaf& leaf) const {
     const std::uint64_t level_key = derive_key(derive_key(round_.seed, 1), leaf.depth);
     const std::uint64_t node_key = derive_key(derive_key(round_.seed, 2), leaf.index);
-    std::vector<std::uint32_t> features =
-        drawn(drawn(features_, options_.features_per_level, level_key), options_.features_per_node,
-              node_key);
-    if (!options_.interactions.empty()) {
+    std::vector<std::uint32_t> features = drawn(features_, options_.features_per_level, level_key);
+    if (!options_.interactions.empty()) {  // first: a draw is of features that the node may use
       std::erase_if(features, [&](std::uint32_t feature) { return !may_join(leaf.path, feature); });
     }
-    return features;
+    return drawn(std::move(features), options_.features_per_node, node_key);
   }
 
   // Whether some group of features has those of the path and this one.
@@ -303,6 +310,7 @@ class Booster::Grower {
     if (state_.sorted) return find_exact_split(leaf);
     BoostSplit& best = leaf.split;
     for (const std::uint32_t feature : features_of(leaf)) {
+      if (leaf.n_rows() >= kParallelRows) monitor_.check();
       BoostSplit before = best;
       const std::int64_t* cells = leaf.histogram.data() + feature * kGradientCells;
       if (!search_->try_feature(cells, leaf.node, feature, {}, best)) continue;
@@ -318,7 +326,7 @@ class Booster::Grower {
   void start_sorted() {
     std::fill(state_.marks.begin(), state_.marks.end(), std::uint8_t{0});
     for (const std::uint32_t row : state_.rows) state_.marks[row] = 1;
-    state_.sorted->start(state_.marks, n_threads_);
+    state_.sorted->start(state_.marks, n_threads_, monitor_);
   }
 
   // Features side by side, compared in order.
@@ -327,14 +335,17 @@ class Booster::Grower {
     std::vector<BoostSplit> splits(features.size());
     constexpr std::size_t kParallelVisits = std::size_t{1} << 17;
     const bool is_large = leaf.n_rows() * features.size() >= kParallelVisits;
-    parallel_for(features.size(), is_large ? options_.n_threads : 1, [&](std::size_t i) {
-      if (state_.sorted->has(features[i])) {
-        search_->try_sorted(state_.sorted->rows(features[i], leaf.begin, leaf.end), leaf.node,
-                            features[i], state_.repetitions, splits[i]);
-      } else {
-        try_levels(leaf, features[i], splits[i]);
-      }
-    });
+    parallel_for(
+        features.size(), is_large ? options_.n_threads : 1,
+        [&](std::size_t i) {
+          if (state_.sorted->has(features[i])) {
+            search_->try_sorted(state_.sorted->rows(features[i], leaf.begin, leaf.end), leaf.node,
+                                features[i], state_.repetitions, splits[i]);
+          } else {
+            try_levels(leaf, features[i], splits[i]);
+          }
+        },
+        &monitor_);
     for (BoostSplit& split : splits) {
       if (split.gain > leaf.split.gain) leaf.split = std::move(split);
     }
@@ -354,7 +365,7 @@ class Booster::Grower {
     for (const std::uint32_t row : rows_of(leaf)) {
       state_.marks[row] = goes_left(leaf.split, row) ? 1 : 0;
     }
-    state_.sorted->divide(leaf.begin, leaf.end, state_.marks, n_threads_);
+    state_.sorted->divide(leaf.begin, leaf.end, state_.marks, n_threads_, monitor_);
     std::size_t n_left = 0;
     std::size_t n_right = 0;
     for (const std::uint32_t row : rows_of(leaf)) {
@@ -389,13 +400,16 @@ class Booster::Grower {
     monitor_.check();
     leaf.serial = n_opened_++;
     if (is_splittable(leaf)) find_split(leaf);
-    if (!leaf.split.exists()) {
-      closed_.push_back(std::move(leaf));
-      return;
-    }
+    if (!leaf.split.exists()) return close(std::move(leaf));
     heap_.push_back(std::move(leaf));
     std::push_heap(heap_.begin(), heap_.end(),
                    [&](const Leaf& a, const Leaf& b) { return is_later(a, b, options_.growth); });
+  }
+
+  void close(Leaf leaf) {
+    give_back(std::move(leaf.histogram));
+    leaf.histogram = {};
+    closed_.push_back(std::move(leaf));
   }
 
   void split_next() {
@@ -404,8 +418,7 @@ class Booster::Grower {
     Leaf leaf = std::move(heap_.back());
     heap_.pop_back();
     if (options_.max_leaf_nodes > 0 && n_leaves_ >= options_.max_leaf_nodes) {
-      closed_.push_back(std::move(leaf));
-      return;
+      return close(std::move(leaf));
     }
     ++n_leaves_;
     const BoostSplit& split = leaf.split;
@@ -433,8 +446,8 @@ class Booster::Grower {
       open(std::move(right));
     } else {
       give_back(std::move(leaf.histogram));
-      closed_.push_back(std::move(left));
-      closed_.push_back(std::move(right));
+      close(std::move(left));
+      close(std::move(right));
     }
   }
 
@@ -488,8 +501,8 @@ class Booster::Grower {
     }
     tree_.nodes[leaf.index] = node;
     tree_.nodes.resize(tree_.nodes.size() + 2);
-    sides_[leaf.index] = sides;
-    sides_.resize(tree_.nodes.size());
+    bounds_[leaf.index] = leaf.node.bounds;
+    bounds_.resize(tree_.nodes.size());
   }
 
   Value threshold_of(const BoostSplit& split, const BinnedFeature& feature) const {
@@ -506,6 +519,7 @@ class Booster::Grower {
     return {.real = std::numeric_limits<double>::infinity()};
   }
 
+  // With weights scaled to a sum of about one: large weights times large gradients stay finite.
   struct Sums {
     double gradient = 0.0;
     double hessian = 0.0;
@@ -521,8 +535,7 @@ class Booster::Grower {
     std::vector<Sums> sums(n_nodes);
     parallel_for(closed_.size(), n_threads_,
                  [&](std::size_t i) { add_rows(closed_[i], sums[closed_[i].index]); });
-    std::vector<Bounds> bounds(n_nodes);
-    for (const Leaf& leaf : closed_) bounds[leaf.index] = leaf.node.bounds;
+    for (const Leaf& leaf : closed_) bounds_[leaf.index] = leaf.node.bounds;
     for (std::size_t node = n_nodes; node-- > 0;) {
       const std::uint32_t first = tree_.nodes[node].first_child;
       if (first != 0) {
@@ -531,7 +544,7 @@ class Booster::Grower {
         tree_.weight[node] = tree_.weight[first] + tree_.weight[first + 1];
         tree_.n_rows[node] = tree_.n_rows[first] + tree_.n_rows[first + 1];
       }
-      fill_node(node, sums[node], bounds[node]);
+      fill_node(node, sums[node], bounds_[node]);
     }
   }
 
@@ -540,8 +553,9 @@ class Booster::Grower {
     std::int64_t n_rows = 0;
     for (const std::uint32_t row : rows_of(leaf)) {
       const double w = weight(row);
-      sums.gradient += w * round_.gradients[row];
-      sums.hessian += w * (round_.hessians.empty() ? 1.0 : round_.hessians[row]);
+      const double scaled = w * weight_scale_;
+      sums.gradient += scaled * round_.gradients[row];
+      sums.hessian += scaled * (round_.hessians.empty() ? 1.0 : round_.hessians[row]);
       total_weight += w;
       n_rows += repetitions(row);
     }
@@ -550,16 +564,18 @@ class Booster::Grower {
   }
 
   void fill_node(std::size_t node, const Sums& sums, const Bounds& bounds) {
-    const double magnitude = std::max(std::abs(sums.gradient) - options_.l1, 0.0);
-    const double weight = sums.hessian + options_.l2;
+    const double l1 = options_.l1 * weight_scale_;
+    const double magnitude = std::max(std::abs(sums.gradient) - l1, 0.0);
+    const double weight = sums.hessian + options_.l2 * weight_scale_;
     const double scale =
         std::ldexp(1.0, state_.gradients.hessian_exponent - state_.gradients.gradient_exponent);
     const Bounds real_bounds{bounds.low * scale, bounds.high * scale};
     const double best = weight > 0.0 ? std::copysign(magnitude / weight, -sums.gradient) : 0.0;
     const double step = real_bounds.clip(std::isfinite(best) ? best : 0.0);
     tree_.values[node] = round_.learning_rate * step;
-    const double gain = magnitude * std::abs(step) - weight * step * step / 2;
-    const double impurity = -gain / tree_.weight[node];
+    // A bound may have turned the step around.
+    const double gain = -std::copysign(magnitude, sums.gradient) * step - weight * step * step / 2;
+    const double impurity = -gain / (tree_.weight[node] * weight_scale_);
     tree_.impurity[node] = std::isfinite(impurity) ? impurity : 0.0;
   }
 
@@ -572,31 +588,22 @@ class Booster::Grower {
       for (const std::uint32_t row : rows_of(closed_[i])) leaves[row] = closed_[i].index;
     });
     if (state_.rows.size() == n_rows) return;
-    for (std::size_t row = 0; row < n_rows; ++row) {
-      const bool is_drawn = round_.sample.empty() || round_.sample[row] != 0;
-      if (!is_drawn || !(weight(row) > 0.0)) leaves[row] = walk(row);
-    }
+    constexpr std::size_t kMinRows = 4096;
+    const std::size_t n_chunks = chunk_count(n_rows, kMinRows, n_threads_);
+    const auto walk_chunk = [&](std::size_t chunk) {
+      const Range range = chunk_range(n_rows, n_chunks, chunk);
+      for (std::size_t row = range.begin; row < range.end; ++row) {
+        if (!is_used(row)) leaves[row] = walk(row);
+      }
+    };
+    parallel_for(n_chunks, n_threads_, walk_chunk, &monitor_);
   }
 
-  // An exact threshold lies between values of the sample; other rows may have values around it.
-  bool is_left(const Node& node, const SideOfCode& sides, std::size_t row) const {
-    const std::uint32_t feature = node.feature();
-    if (!state_.sorted || node.kind() == SplitKind::kSubset) {
-      return sides[codes_of(feature)[row]] != 0;
-    }
-    const CodeColumn& column = state_.columns.column(feature);
-    if (column.at(row) == column.missing_code()) return node.missing_goes_left();
-    const Value value = state_.dataset.low(feature, row);
-    return node.kind() == SplitKind::kInteger ? value.integer <= node.threshold.integer
-                                              : value.real <= node.threshold.real;
-  }
-
+  // By value: rows that are not learnt from may have values between the codes.
   std::uint32_t walk(std::size_t row) const {
     std::uint32_t node = 0;
-    while (tree_.nodes[node].first_child != 0) {
-      node =
-          tree_.nodes[node].first_child + (is_left(tree_.nodes[node], sides_[node], row) ? 0 : 1);
-    }
+    const TableCells cells{state_.dataset.table()};
+    while (!tree_.nodes[node].is_leaf()) node = next_node(tree_, tree_.nodes[node], cells, row);
     return node;
   }
 
@@ -606,19 +613,25 @@ class Booster::Grower {
   Monitor& monitor_;
   std::size_t n_threads_;  // of a pass over the rows
   RowWeights weights_;
+  double weight_scale_ = 1.0;  // a power of two
   const BoostSearch* search_ = nullptr;
   std::vector<std::uint32_t> features_;
   Tree tree_;
-  std::vector<SideOfCode> sides_;  // of each node that is split
+  std::vector<Bounds> bounds_;  // of each node
   std::vector<Leaf> heap_;
   std::vector<Leaf> closed_;
   std::size_t n_opened_ = 0;
   std::size_t n_leaves_ = 1;
 };
 
+const BinnedDataset& Booster::checked(const BinnedDataset& dataset) {
+  if (dataset.n_features() == 0) throw std::invalid_argument("a table needs at least one feature");
+  return dataset;
+}
+
 Booster::Booster(const BinnedDataset& dataset, const BoostOptions& options,
                  std::span<const double> weights)
-    : state_(std::make_unique<State>(dataset, options, weights)) {}
+    : state_(std::make_unique<State>(checked(dataset), options, weights)) {}
 
 Booster::~Booster() = default;
 Booster::Booster(Booster&&) noexcept = default;

@@ -30,7 +30,7 @@ struct BoostRound {
 
 class Booster {
  public:
-  // Real and integer features have to be binned. `weights` may be empty: all one.
+  // Features with a code for each value are split exactly. `weights` may be empty: all one.
   Booster(const BinnedDataset& dataset, const BoostOptions& options,
           std::span<const double> weights);
   ~Booster();
@@ -44,6 +44,7 @@ class Booster {
   std::span<const std::uint32_t> leaves() const;
 
  private:
+  static const BinnedDataset& checked(const BinnedDataset& dataset);
   class Grower;
   struct State;
   std::unique_ptr<State> state_;

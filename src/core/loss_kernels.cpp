@@ -168,8 +168,8 @@ void for_each_part(std::size_t n_rows, std::size_t n_threads, const Task& task) 
 }
 
 // The largest score of each row.
-void find_largest(const double* scores, std::size_t n_classes, std::size_t n_all,
-                  std::size_t begin, std::size_t n_rows, double* largest) {
+void find_largest(const double* scores, std::size_t n_classes, std::size_t n_all, std::size_t begin,
+                  std::size_t n_rows, double* largest) {
   std::copy_n(scores + begin, n_rows, largest);
   for (std::size_t k = 1; k < n_classes; ++k) {
     const double* own = scores + k * n_all + begin;
@@ -203,12 +203,23 @@ void multinomial_part(const std::int32_t* classes, std::size_t n_classes, std::s
     const std::size_t first = k * n_all + begin;
     add_exps(scores + first, largest.data(), n_rows, gradients + first, sums.data());
   }
+  // Next to a sum of one, what the other classes add would lose its digits: kept apart.
+  std::array<double, kPartRows> others{};
+  std::array<double, kPartRows> n_largest{};
+  for (std::size_t k = 0; k < n_classes; ++k) {
+    const double* const e = gradients + k * n_all + begin;
+    for (std::size_t i = 0; i < n_rows; ++i) {
+      others[i] += e[i] == 1.0 ? 0.0 : e[i];
+      n_largest[i] += e[i] == 1.0 ? 1.0 : 0.0;
+    }
+  }
   for (std::size_t k = 0; k < n_classes; ++k) {
     double* const g = gradients + k * n_all + begin;
     double* const h = hessians + k * n_all + begin;
     for (std::size_t i = 0; i < n_rows; ++i) {
       const double p = g[i] / sums[i];
-      const double rest = (sums[i] - g[i]) / sums[i];
+      const double rest =
+          (g[i] == 1.0 ? others[i] + (n_largest[i] - 1.0) : sums[i] - g[i]) / sums[i];
       h[i] = p * rest;
       g[i] = classes[begin + i] == static_cast<std::int32_t>(k) ? -rest : p;
     }
@@ -237,8 +248,8 @@ void multinomial_losses(std::span<const std::int32_t> classes, std::size_t n_cla
                         std::span<const double> scores, std::span<double> losses,
                         std::size_t n_threads) {
   for_each_part(classes.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
-    multinomial_losses_part(classes.data(), n_classes, classes.size(), begin, n_rows,
-                            scores.data(), losses.data());
+    multinomial_losses_part(classes.data(), n_classes, classes.size(), begin, n_rows, scores.data(),
+                            losses.data());
   });
 }
 

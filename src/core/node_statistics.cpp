@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "impurity.hpp"
 
@@ -32,20 +33,45 @@ void fill_weights(Tree& tree, const FitData& data, std::span<const std::uint32_t
   }
 }
 
+// Which value of its leaf an entry adds to, for each output. Leaves visit entries out of order, so
+// what they need is put together first.
+std::vector<std::uint32_t> slots_of_entries(const FitData& data) {
+  const Target& target = data.target;
+  std::vector<std::uint32_t> slots;
+  slots.reserve(data.entries.size() * target.n_outputs);
+  for (const std::uint32_t row : data.entries.rows) {
+    std::uint32_t first_class = 0;
+    for (std::size_t output = 0; output < target.n_outputs; ++output) {
+      const std::int32_t code = target.classes[std::size_t{row} * target.n_outputs + output];
+      slots.push_back(first_class + static_cast<std::uint32_t>(code));
+      first_class += target.n_classes[output];
+    }
+  }
+  return slots;
+}
+
+// Weights that count repetitions: the classes of one output add up to both.
+void fill_whole_weights(Tree& tree, std::uint32_t n_classes) {
+  for (std::size_t node = 0; node < tree.n_nodes(); ++node) {
+    const double* const values = tree.values.data() + node * tree.n_values;
+    tree.weight[node] = std::accumulate(values, values + n_classes, 0.0);
+    tree.n_rows[node] = static_cast<std::int64_t>(tree.weight[node]);
+  }
+}
+
 void fill_classes(Tree& tree, const FitData& data, Criterion criterion,
                   std::span<const std::uint32_t> order, std::span<const NodeRange> ranges) {
   const Target& target = data.target;
   const std::size_t n_values = tree.n_values;
+  const std::vector<std::uint32_t> slots = slots_of_entries(data);
   for (std::size_t node = tree.n_nodes(); node-- > 0;) {
     double* const values = tree.values.data() + node * n_values;
     if (tree.nodes[node].is_leaf()) {
       for (std::size_t i = ranges[node].begin; i < ranges[node].end; ++i) {
-        const std::size_t row = std::size_t{data.entries.rows[order[i]]} * target.n_outputs;
-        std::size_t first_class = 0;
+        const std::size_t entry = order[i];
+        const double weight = data.entries.weights[entry];
         for (std::size_t output = 0; output < target.n_outputs; ++output) {
-          values[first_class + static_cast<std::size_t>(target.classes[row + output])] +=
-              data.entries.weights[order[i]];
-          first_class += target.n_classes[output];
+          values[slots[entry * target.n_outputs + output]] += weight;
         }
       }
     } else {
@@ -56,6 +82,7 @@ void fill_classes(Tree& tree, const FitData& data, Criterion criterion,
       }
     }
   }
+  if (data.entries.weights_are_repetitions) fill_whole_weights(tree, target.n_classes[0]);
   // Weights of classes become shares only now that every parent has added up its children.
   for (std::size_t node = 0; node < tree.n_nodes(); ++node) {
     double* values = tree.values.data() + node * n_values;
@@ -213,7 +240,8 @@ void fill_statistics(Tree& tree, const FitData& data, Criterion criterion,
   tree.impurity.assign(tree.n_nodes(), 0.0);
   tree.weight.assign(tree.n_nodes(), 0.0);
   tree.n_rows.assign(tree.n_nodes(), 0);
-  fill_weights(tree, data, order, ranges);
+  const bool counts_rows = data.target.is_classification && data.entries.weights_are_repetitions;
+  if (!counts_rows) fill_weights(tree, data, order, ranges);
   if (data.target.is_classification) {
     fill_classes(tree, data, criterion, order, ranges);
   } else if (criterion == Criterion::kAbsoluteError) {

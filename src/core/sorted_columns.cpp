@@ -32,8 +32,9 @@ SortedColumns::SortedColumns(const BinnedDataset& dataset, std::size_t n_threads
   });
 }
 
-void SortedColumns::start(std::span<const std::uint8_t> is_used, std::size_t n_threads) {
-  parallel_for(all_.size(), n_threads, [&](std::size_t feature) {
+void SortedColumns::start(std::span<const std::uint8_t> is_used, std::size_t n_threads,
+                          Monitor& monitor) {
+  const auto start_list = [&](std::size_t feature) {
     std::vector<SortedRow>& list = lists_[feature];
     list.resize(all_[feature].size() + 1);  // one more: the last write may not count
     std::size_t n_used = 0;
@@ -43,12 +44,14 @@ void SortedColumns::start(std::span<const std::uint8_t> is_used, std::size_t n_t
     }
     list.resize(n_used);
     scratch_[feature].resize(n_used);
-  });
+  };
+  parallel_for(all_.size(), n_threads, start_list, &monitor);
 }
 
 void SortedColumns::divide(std::size_t begin, std::size_t end,
-                           std::span<const std::uint8_t> is_left, std::size_t n_threads) {
-  parallel_for(all_.size(), n_threads, [&](std::size_t feature) {
+                           std::span<const std::uint8_t> is_left, std::size_t n_threads,
+                           Monitor& monitor) {
+  const auto divide_list = [&](std::size_t feature) {
     if (!has(feature)) return;
     SortedRow* const rows = lists_[feature].data() + begin;
     SortedRow* const right = scratch_[feature].data();
@@ -62,7 +65,10 @@ void SortedColumns::divide(std::size_t begin, std::size_t end,
       n_left += is_left[row.row];
     }
     std::copy_n(right, n_rows - n_left, rows + n_left);
-  });
+  };
+  constexpr std::size_t kParallelMoves = std::size_t{1} << 17;
+  const bool is_large = (end - begin) * all_.size() >= kParallelMoves;
+  parallel_for(all_.size(), is_large ? n_threads : 1, divide_list, &monitor);
 }
 
 }  // namespace committee

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "binned_dataset.hpp"
+#include "monitor.hpp"
 
 namespace committee {
 
@@ -26,14 +27,14 @@ class SortedColumns {
   SortedColumns(const BinnedDataset& dataset, std::size_t n_threads);
 
   // Starts a tree with the rows marked by 1.
-  void start(std::span<const std::uint8_t> is_used, std::size_t n_threads);
+  void start(std::span<const std::uint8_t> is_used, std::size_t n_threads, Monitor& monitor);
   bool has(std::size_t feature) const { return !all_[feature].empty(); }
   std::span<const SortedRow> rows(std::size_t feature, std::size_t begin, std::size_t end) const {
     return std::span(lists_[feature]).subspan(begin, end - begin);
   }
   // Sends the rows at begin ... end - 1 of every list to their sides: left ones are marked by 1.
   void divide(std::size_t begin, std::size_t end, std::span<const std::uint8_t> is_left,
-              std::size_t n_threads);
+              std::size_t n_threads, Monitor& monitor);
 
  private:
   std::vector<std::vector<SortedRow>> all_;    // of the table

@@ -7,8 +7,11 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -78,6 +81,15 @@ BoostOptions options_of(const nb::dict& settings, std::size_t n_features) {
   if (!options.monotonic.empty() && options.monotonic.size() != n_features) {
     throw nb::value_error("monotonic must have one entry a feature");
   }
+  for (const std::vector<std::uint32_t>& group : options.interactions) {
+    for (const std::uint32_t feature : group) {
+      if (feature >= n_features)
+        throw nb::value_error("interactions name a feature beyond the last");
+    }
+  }
+  if (options.min_rows_leaf < 1 || !(options.l1 >= 0.0) || !(options.l2 >= 0.0)) {
+    throw nb::value_error("min_rows_leaf must be at least 1, l1 and l2 must not be negative");
+  }
   if (options.features_per_tree == 0 || options.features_per_level == 0 ||
       options.features_per_node == 0) {
     throw nb::value_error("at least one feature has to be drawn");
@@ -90,16 +102,22 @@ std::unique_ptr<BoosterObject> make_booster(nb::object dataset, const nb::dict& 
                                             std::size_t n_threads) {
   const BinnedDataset& binned = nb::cast<const DatasetObject&>(dataset).dataset;
   BoostOptions options = options_of(settings, binned.n_features());
-  options.n_threads = n_threads;
+  options.n_threads = std::max<std::size_t>(n_threads, 1);
+  const auto row_weights = span_of(weights, binned.n_rows(), "weights");
+  if (std::any_of(row_weights.begin(), row_weights.end(), [](double w) { return !(w >= 0.0); })) {
+    throw nb::value_error("weights must not be negative");
+  }
+  Booster booster =
+      run_monitored(nb::none(), [&](Monitor&) { return Booster(binned, options, row_weights); });
   return std::make_unique<BoosterObject>(
-      BoosterObject{dataset, Booster(binned, options, span_of(weights, binned.n_rows(), "weights")),
-                    binned.n_rows()});
+      BoosterObject{std::move(dataset), std::move(booster), binned.n_rows()});
 }
 
 TreeObject grow(BoosterObject& self, const Vector<double>& gradients,
                 const std::optional<Vector<double>>& hessians, double learning_rate,
                 std::uint64_t seed, const std::optional<Vector<std::uint8_t>>& sample,
                 nb::object progress) {
+  if (!std::isfinite(learning_rate)) throw nb::value_error("learning_rate must be finite");
   BoostRound round;
   round.gradients = span_of(std::optional(gradients), self.n_rows, "gradients");
   round.hessians = span_of(hessians, self.n_rows, "hessians");
@@ -122,16 +140,22 @@ void add_to(const BoosterObject& self, const TreeObject& tree, const Scores& sco
   const std::vector<double>& values = tree.tree().values;
   const auto leaves = self.booster.leaves();
   double* const out = scores.data();
-  for (std::size_t row = 0; row < leaves.size(); ++row) {
-    if (leaves[row] >= values.size()) throw nb::value_error("rows have not been down this tree");
-    out[row] += values[leaves[row]];
+  const WithoutGil without_gil;
+  const auto largest = std::max_element(leaves.begin(), leaves.end());
+  if (largest != leaves.end() && *largest >= values.size()) {
+    throw std::invalid_argument("rows have not been down this tree");
   }
+  for (std::size_t row = 0; row < leaves.size(); ++row) out[row] += values[leaves[row]];
 }
 
 TreeObject with_leaf_values(const TreeObject& self, const Vector<double>& values) {
   Tree tree = self.tree();
   if (tree.n_values != 1 || values.shape(0) != tree.n_nodes()) {
     throw nb::value_error("values must have one entry a node");
+  }
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  if (!std::all_of(values.data(), values.data() + tree.n_nodes(), is_finite)) {
+    throw nb::value_error("values must be finite");
   }
   std::copy_n(values.data(), tree.n_nodes(), tree.values.begin());
   return TreeObject(std::move(tree));
@@ -156,11 +180,22 @@ void fill_log_loss(const Vector<double>& target, const Scores& scores, const Sco
   log_loss_gradients({target.data(), n_rows}, from, to, second, n_threads);
 }
 
+void check_classes(const Vector<std::int32_t>& classes, std::size_t n_classes) {
+  if (n_classes == 0) throw nb::value_error("there must be a class");
+  for (std::size_t i = 0; i < classes.shape(0); ++i) {
+    const std::int32_t code = classes.data()[i];
+    if (code < 0 || static_cast<std::size_t>(code) >= n_classes) {
+      throw nb::value_error("a class code is out of range");
+    }
+  }
+}
+
 void fill_multinomial(const Vector<std::int32_t>& classes, const ScoreMatrix& scores,
                       const ScoreMatrix& gradients, const ScoreMatrix& hessians,
                       std::size_t n_threads) {
   const std::size_t n_rows = classes.shape(0);
   const std::size_t n_classes = scores.shape(1);
+  check_classes(classes, n_classes);
   if (scores.shape(0) != n_rows || gradients.shape(0) != n_rows || hessians.shape(0) != n_rows) {
     throw nb::value_error("scores and derivatives must have one row a target");
   }
@@ -180,15 +215,6 @@ void fill_log_losses(const Vector<double>& target, const Scores& scores, const S
   log_losses({target.data(), n_rows}, from, to, n_threads);
 }
 
-void check_classes(const Vector<std::int32_t>& classes, std::size_t n_classes) {
-  for (std::size_t i = 0; i < classes.shape(0); ++i) {
-    const std::int32_t code = classes.data()[i];
-    if (code < 0 || static_cast<std::size_t>(code) >= n_classes) {
-      throw nb::value_error("a class code is out of range");
-    }
-  }
-}
-
 void fill_multinomial_losses(const Vector<std::int32_t>& classes, const ScoreMatrix& scores,
                              const Scores& losses, std::size_t n_threads) {
   const std::size_t n_rows = classes.shape(0);
@@ -203,25 +229,28 @@ void fill_multinomial_losses(const Vector<std::int32_t>& classes, const ScoreMat
 }  // namespace
 
 void register_booster(nb::module_& m) {
-  m.def("log_loss_gradients", &fill_log_loss, nb::arg("target"), nb::arg("scores"),
-        nb::arg("gradients"), nb::arg("hessians"), nb::arg("n_threads") = 1,
+  m.def("log_loss_gradients", &fill_log_loss, nb::arg("target"), nb::arg("scores").noconvert(),
+        nb::arg("gradients").noconvert(), nb::arg("hessians").noconvert(), nb::arg("n_threads") = 1,
         "Derivatives of the log loss of two classes (0.0 or 1.0), written in place.");
-  m.def("log_losses", &fill_log_losses, nb::arg("target"), nb::arg("scores"), nb::arg("losses"),
-        nb::arg("n_threads") = 1, "The log loss of each row, two classes, written in place.");
-  m.def("multinomial_losses", &fill_multinomial_losses, nb::arg("classes"), nb::arg("scores"),
+  m.def("log_losses", &fill_log_losses, nb::arg("target"), nb::arg("scores").noconvert(),
         nb::arg("losses"), nb::arg("n_threads") = 1,
+        "The log loss of each row, two classes, written in place.");
+  m.def("multinomial_losses", &fill_multinomial_losses, nb::arg("classes"),
+        nb::arg("scores").noconvert(), nb::arg("losses").noconvert(), nb::arg("n_threads") = 1,
         "The log loss of each row, several classes, written in place.");
-  m.def("multinomial_gradients", &fill_multinomial, nb::arg("classes"), nb::arg("scores"),
-        nb::arg("gradients"), nb::arg("hessians"), nb::arg("n_threads") = 1,
+  m.def("multinomial_gradients", &fill_multinomial, nb::arg("classes"),
+        nb::arg("scores").noconvert(), nb::arg("gradients").noconvert(),
+        nb::arg("hessians").noconvert(), nb::arg("n_threads") = 1,
         "Derivatives of the log loss of several classes; Fortran-ordered, written in place.");
   nb::class_<BoosterObject>(m, "Booster", "Grows the trees of gradient boosting.")
       .def(nb::new_(&make_booster), nb::arg("dataset"), nb::arg("settings") = nb::dict(),
            nb::arg("weights") = nb::none(), nb::arg("n_threads") = 1)
-      .def("grow", &grow, nb::arg("gradients"), nb::arg("hessians") = nb::none(), nb::kw_only(),
-           nb::arg("learning_rate") = 1.0, nb::arg("seed") = 0, nb::arg("sample") = nb::none(),
-           nb::arg("progress") = nb::none(), "Grow a tree on the derivatives of a loss.")
+      .def("grow", &grow, nb::arg("gradients").noconvert(), nb::arg("hessians") = nb::none(),
+           nb::kw_only(), nb::arg("learning_rate") = 1.0, nb::arg("seed") = 0,
+           nb::arg("sample") = nb::none(), nb::arg("progress") = nb::none(),
+           "Grow a tree on the derivatives of a loss.")
       .def("leaves", &leaves_of, "The node of the last tree that each row has reached.")
-      .def("add_to", &add_to, nb::arg("tree"), nb::arg("scores"),
+      .def("add_to", &add_to, nb::arg("tree"), nb::arg("scores").noconvert(),
            "Add the steps of the last tree to the scores of its rows, in place.")
       .def_static("with_leaf_values", &with_leaf_values, nb::arg("tree"), nb::arg("values"),
                   "The same tree with other values, one a node.");
