@@ -62,14 +62,17 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("hessians", ["ones", "parts"])
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("kind", ["numeric", "missing", "category", "mixed"])
-def test_every_split_is_the_best_and_every_leaf_takes_the_best_step(kind, settings, hessians, rng):
+def test_every_split_is_the_best_and_every_leaf_takes_the_best_step(
+    kind, settings, hessians, exact, rng
+):
     tolerance = 1e-6 if hessians == "ones" else NEAR
     for _ in range(5):
         case = make_case(kind, rng, 60)
-        engine, naive, table = boosters(case, settings)
+        engine, naive, table = boosters(case, settings, exact=exact)
         pair = derivatives(hessians, rng, 60)
         tree = engine.grow(*pair)
         naive.start(*pair)
@@ -77,15 +80,17 @@ def test_every_split_is_the_best_and_every_leaf_takes_the_best_step(kind, settin
         np.testing.assert_array_equal(engine.leaves(), tree.apply(table))
 
 
+@pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("weights", ["whole", "parts", "zeros"])
-def test_weights_and_samples_count_as_in_the_naive_booster(weights, rng):
+def test_weights_and_samples_count_as_in_the_naive_booster(weights, exact, rng):
     case = make_case("mixed", rng, 60)
     weight = {
         "whole": rng.integers(0, 4, 60).astype(float),
         "parts": rng.uniform(0.5, 2, 60),
         "zeros": (rng.random(60) < 0.7).astype(float),
     }[weights]
-    engine, naive, _ = boosters(case, {"max_leaf_nodes": 6, "min_rows_leaf": 4, "l2": 1.0}, weight)
+    settings = {"max_leaf_nodes": 6, "min_rows_leaf": 4, "l2": 1.0}
+    engine, naive, _ = boosters(case, settings, weight, exact)
     gradients, _ = derivatives("ones", rng, 60)
     sample = (rng.random(60) < 0.8).astype(np.uint8)
     tree = engine.grow(gradients, None, sample=sample)
@@ -93,6 +98,7 @@ def test_weights_and_samples_count_as_in_the_naive_booster(weights, rng):
     assert_splits_are_best(engine, naive, tree, engine.leaves(), NEAR)
 
 
+@pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("growth", ["best", "level", "depth"])
 @pytest.mark.parametrize(
     "more",
@@ -105,11 +111,11 @@ def test_weights_and_samples_count_as_in_the_naive_booster(weights, rng):
     ],
     ids=lambda more: "-".join(more) or "plain",
 )
-def test_whole_trees_are_those_of_the_naive_booster(growth, more, rng):
+def test_whole_trees_are_those_of_the_naive_booster(growth, more, exact, rng):
     for _ in range(5):
         case = make_case("numeric", rng, 50)
         settings = {"max_leaf_nodes": 6, "growth": growth, "min_rows_leaf": 2, "l2": 0.1, **more}
-        engine, naive, table = boosters(case, settings)
+        engine, naive, table = boosters(case, settings, exact=exact)
         gradients = rng.normal(size=50)
         ours = engine.grow(gradients, learning_rate=0.3)
         theirs = naive.grow(gradients, learning_rate=0.3)

@@ -398,3 +398,38 @@ def test_scores_that_leave_the_range_are_named(numbers):
             GradientBoostingRegressor(
                 loss=Runaway(), init="zero", learning_rate=rate, l2_regularization=0.0
             ).fit(X, y)
+
+
+class Middle(Loss):
+    """Absolute errors, with medians written for one leaf."""
+
+    refits_leaves = True
+
+    def row_losses(self, y, scores):
+        return np.abs(y - scores)
+
+    def gradients(self, y, scores):
+        return np.sign(scores - y), np.ones(len(y))
+
+    def initial_scores(self, y, weights):
+        return np.array([np.median(y if weights is None else y[weights > 0])])
+
+    def leaf_value(self, y, scores, weights, column=0):
+        return np.median(y - scores)
+
+
+class Endless(Middle):
+    def leaf_value(self, y, scores, weights, column=0):
+        return np.inf if len(y) < 100 else super(Middle, self).leaf_value(y, scores, weights)
+
+
+@pytest.mark.parametrize("params", [{}, {"subsample": 0.5}, {"early_stopping": True}])
+def test_a_leaf_refit_of_ones_own_is_written_for_one_leaf(params, numbers):
+    X, y = numbers
+    options = {"n_estimators": 10, "random_state": 0, **params}
+    own = GradientBoostingRegressor(loss=Middle(), **options).fit(X, y)
+    ours = GradientBoostingRegressor(loss="absolute_error", **options).fit(X, y)
+    np.testing.assert_allclose(own.predict(X), ours.predict(X), rtol=1e-12)
+    with pytest.raises(ValueError, match="must have a finite leaf_value; got inf for a leaf of"):
+        GradientBoostingRegressor(loss=Endless(), **options).fit(X, y)
+    assert Loss.leaf_value(Middle(), y, np.zeros(300), None) == pytest.approx(np.sign(y).mean())

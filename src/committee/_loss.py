@@ -31,8 +31,8 @@ class Loss:
     """A loss for gradient boosting; derive from this class to make a loss of your own.
 
     A loss of your own needs two methods: `gradients` and `row_losses`. The others have a sensible
-    default: the first scores are searched for numerically, leaves take Newton steps, and a score is
-    the prediction. A loss object is not changed by fitting: make it a frozen dataclass, or set
+    default: the first scores are searched for numerically, leaves take Newton steps (with
+    `refits_leaves`, what `leaf_value` says), and a score is the prediction. A loss object is not changed by fitting: make it a frozen dataclass, or set
     attributes in ``__init__`` only.
 
     Attributes
@@ -190,8 +190,31 @@ class Loss:
     def leaf_value(
         self, y: Target, scores: Floats, weights: Floats | None, column: int = 0
     ) -> float:
-        """Return the best step for the rows of one leaf: see `leaf_values`."""
-        return float(self.leaf_values(y, scores, weights, np.zeros(len(y), np.intp), 1, column)[0])
+        """Return the best step for the rows of one leaf.
+
+        A loss of your own with `refits_leaves` may define this instead of `leaf_values`, which
+        then asks it leaf by leaf.
+
+        Parameters
+        ----------
+        y : ndarray, shape (n_rows,)
+            Target of the rows in the leaf.
+        scores : ndarray of float64, shape (n_rows,) or (n_rows, n_scores)
+            Their raw scores so far.
+        weights : ndarray of float64 or None
+            Their weights, all positive; None: each row once.
+        column : int, default=0
+            Which of the scores the tree is for.
+
+        Returns
+        -------
+        step : float
+            Finite; before shrinkage.
+        """
+        leaf = np.zeros(len(y), np.intp)
+        if type(self).leaf_values is Loss.leaf_values:
+            return float(self._newton_leaves(y, scores, weights, leaf, 1, column)[0])
+        return float(self.leaf_values(y, scores, weights, leaf, 1, column)[0])
 
     def leaf_values(
         self,
@@ -204,8 +227,9 @@ class Loss:
     ) -> Floats:
         """Return the best constant step of each leaf, before shrinkage.
 
-        The default is a Newton step, shortened by `safe_steps`; a loss with `refits_leaves`
-        gives the exact minimum, or nearly so.
+        The default asks `leaf_value` for each leaf where a loss defines it; else it is a Newton
+        step, shortened by `safe_steps`. A loss with `refits_leaves` gives the exact minimum, or
+        nearly so.
 
         Parameters
         ----------
@@ -227,6 +251,32 @@ class Loss:
         steps : ndarray of float64, shape (n_leaves,)
             Finite; zero for a leaf without rows.
         """
+        if type(self).leaf_value is Loss.leaf_value:
+            return self._newton_leaves(y, scores, weights, leaf, n_leaves, column)
+        present = slice(None) if weights is None else np.flatnonzero(weights > 0)
+        places = np.arange(len(y))[present]
+        places = places[np.argsort(leaf[places], kind="stable")]
+        filled, starts = np.unique(leaf[places], return_index=True)
+        steps = np.zeros(n_leaves)
+        for number, rows in zip(filled, np.split(places, starts[1:]), strict=True):
+            some = None if weights is None else weights[rows]
+            steps[number] = self.leaf_value(y[rows], scores[rows], some, column)
+            if not np.isfinite(steps[number]):
+                raise ValueError(
+                    f"loss {self!r} must have a finite leaf_value; got {steps[number]} for a leaf "
+                    f"of {len(rows)} rows"
+                )
+        return steps
+
+    def _newton_leaves(
+        self,
+        y: Target,
+        scores: Floats,
+        weights: Floats | None,
+        leaf: NDArray[np.integer],
+        n_leaves: int,
+        column: int,
+    ) -> Floats:
         gradient, hessian = self.gradients(y, scores)
         if gradient.ndim == 2:
             gradient, hessian = gradient[:, column], hessian[:, column]
@@ -267,7 +317,7 @@ class Loss:
         leaf = np.zeros(len(y), np.intp)
         everywhere = self._same_scores(scores, len(y))
         columns = range(self.n_scores)
-        steps = [Loss.leaf_values(self, y, everywhere, weights, leaf, 1, k) for k in columns]
+        steps = [self._newton_leaves(y, everywhere, weights, leaf, 1, k) for k in columns]
         return np.concatenate(steps)
 
 
