@@ -32,8 +32,8 @@ class Loss:
 
     A loss of your own needs two methods: `gradients` and `row_losses`. The others have a sensible
     default: the first scores are searched for numerically, leaves take Newton steps (with
-    `refits_leaves`, what `leaf_value` says), and a score is the prediction. A loss object is not changed by fitting: make it a frozen dataclass, or set
-    attributes in ``__init__`` only.
+    `refits_leaves`, what `leaf_value` says), and a score is the prediction. A loss object is not
+    changed by fitting: make it a frozen dataclass, or set attributes in ``__init__`` only.
 
     Attributes
     ----------
