@@ -15,6 +15,8 @@ from committee import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
     RandomForestClassifier,
 )
 
@@ -62,12 +64,24 @@ def models():
         "bagged_trees": BaggingRegressor(n_estimators=4, max_features=3, random_state=0).fit(
             X, number
         ),
+        "boosting_classifier": GradientBoostingClassifier(
+            n_estimators=6, min_samples_leaf=3, subsample=0.8, random_state=0
+        ).fit(X, label),
+        "boosting_regressor": GradientBoostingRegressor(
+            loss="quantile",
+            quantiles=[0.1, 0.9],
+            n_estimators=20,
+            min_samples_leaf=3,
+            n_iter_no_change=5,
+            random_state=0,
+        ).fit(X, number),
     }
 
 
 def answers(model):
     """What a loaded model must say again."""
-    methods = [name for name in ("predict", "apply", "predict_set") if hasattr(model, name)]
+    names = ("predict", "apply", "predict_set", "decision_function")
+    methods = [name for name in names if hasattr(model, name)]
     return {name: getattr(model, name)(table()).tolist() for name in methods}
 
 

@@ -221,9 +221,9 @@ class Exponential(_TwoClassLoss):
 
     Notes
     -----
-    With a step for each leaf this is confidence-rated boosting (Schapire and Singer), not discrete
-    AdaBoost, which gives all rows of a round the same coefficient and each a vote of -1 or +1. Both
-    lower the same loss and part company after the first rounds.
+    Every leaf has a step of its own. Discrete AdaBoost gives all rows of a round the same
+    coefficient and each a vote of -1 or +1; it lowers the same loss and parts company after the
+    first rounds. Confidence-rated boosting (Schapire and Singer) is ``refits_leaves=True``.
 
     Examples
     --------

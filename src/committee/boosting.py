@@ -18,8 +18,9 @@ class GradientBoostingClassifier(BoostingClassifier):
     Parameters
     ----------
     loss : {"log_loss", "exponential"} or Loss, default="log_loss"
-        What is minimised. "exponential" is for two classes and gives each leaf a step of its own:
-        the confidence-rated boosting of Schapire and Singer, not discrete AdaBoost.
+        What is minimised. "exponential" is for two classes and gives each leaf a Newton step: that
+        is Gentle AdaBoost, not discrete AdaBoost. ``losses.Exponential(refits_leaves=True)`` is
+        the confidence-rated boosting of Schapire and Singer.
     learning_rate : float or "auto", default="auto"
         Factor of each step; smaller steps need more rounds and often do better. "auto" is 0.1.
     n_estimators : int or "auto", default=100
@@ -79,7 +80,7 @@ class GradientBoostingClassifier(BoostingClassifier):
         Most bins of a numeric feature with "hist".
     features_per_tree, features_per_level : int, float, str or None, default=None
         Features drawn for each tree, and of these for each level of it; as `max_features`, which
-        draws again at each node.
+        draws of these at each node. A fraction is of what is drawn from.
     monotonic_cst : array-like of int, dict or None, default=None
         For each feature 1 (scores rise with it), -1 (fall) or 0, or a dict by names.
     interaction_cst : {"no_interactions", "pairwise"}, list of groups of features or None, \
@@ -100,7 +101,7 @@ default=None
         ``metric(y_true, y_pred)``, the greater the better.
     estimator : regressor or None, default=None
         A weak learner of your own, with scikit-learn's interface, in place of trees: it is fitted
-        to the negative gradients. Parameters of trees are then not looked at.
+        to the negative gradients. Parameters of trees are then not looked at, constraints refused.
     callbacks : callable, list of callables or None, default=None
         Called after each round with the number of rounds and the `TrainingLog` so far; a fit ends
         when one returns True.
@@ -321,7 +322,7 @@ or Loss, default="squared_error"
         Most bins of a numeric feature with "hist".
     features_per_tree, features_per_level : int, float, str or None, default=None
         Features drawn for each tree, and of these for each level of it; as `max_features`, which
-        draws again at each node.
+        draws of these at each node. A fraction is of what is drawn from.
     monotonic_cst : array-like of int, dict or None, default=None
         For each feature 1 (scores rise with it), -1 (fall) or 0, or a dict by names.
     interaction_cst : {"no_interactions", "pairwise"}, list of groups of features or None, \
@@ -342,7 +343,7 @@ default=None
         ``metric(y_true, y_pred)``, the greater the better.
     estimator : regressor or None, default=None
         A weak learner of your own, with scikit-learn's interface, in place of trees: it is fitted
-        to the negative gradients. Parameters of trees are then not looked at.
+        to the negative gradients. Parameters of trees are then not looked at, constraints refused.
     callbacks : callable, list of callables or None, default=None
         Called after each round with the number of rounds and the `TrainingLog` so far; a fit ends
         when one returns True.
