@@ -48,14 +48,14 @@ def test_derivatives_of_many_rows_are_those_of_few(n_classes, n_rows, rng):
     gradients, hessians = (each.reshape(n_rows, -1) for each in loss.gradients(codes, own_scores))
     one = fast_loss(loss, codes, 1).gradients(scores)
     one = [(gradient.copy(), hessian.copy()) for gradient, hessian in one]
-    losses = fast_loss(loss, codes, 1).row_losses(scores)
+    losses = fast_loss(loss, codes, 1).row_losses(scores, np.empty(n_rows))
     np.testing.assert_allclose(losses, loss.row_losses(codes, own_scores), rtol=1e-12)
     for column, (gradient, hessian) in enumerate(one):
         np.testing.assert_allclose(gradient, gradients[:, column], rtol=1e-9, atol=1e-15)
         np.testing.assert_allclose(hessian, hessians[:, column], rtol=1e-9, atol=1e-15)
     for n_threads in (2, 3):
         fast = fast_loss(loss, codes, n_threads)
-        np.testing.assert_array_equal(fast.row_losses(scores), losses)
+        np.testing.assert_array_equal(fast.row_losses(scores, np.empty(n_rows)), losses)
         for ours, theirs in zip(fast.gradients(scores), one, strict=True):
             np.testing.assert_array_equal(ours, theirs)
 

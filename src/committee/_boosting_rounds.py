@@ -78,9 +78,12 @@ class BoostingJob:
             if not bound < LARGEST:
                 self._check_scores()
             rounds.append(members)
-            losses = self.judge.row_losses(self.scores)
-            entries = self._losses(losses, before, sample)
-            before = losses
+            if before is None or sample is None:
+                entries = {"train_loss": self.judge.mean_loss(self.scores)}
+            else:
+                losses = self.judge.row_losses(self.scores)
+                entries = self._losses(losses, before, sample)
+                before = losses
             wants_stop = self._watch(members, entries, number + 1)
             writer.add(entries | {"seconds": time.monotonic() - started})
             progress.show(number + 1)
@@ -103,18 +106,13 @@ class BoostingJob:
                 "the gradients of the loss are right"
             )
 
-    def _losses(
-        self, losses: Floats, before: Floats | None, sample: Sample | None
-    ) -> dict[str, float]:
+    def _losses(self, losses: Floats, before: Floats, sample: Sample) -> dict[str, float]:
         """Return the mean losses of the rows that were drawn, and of those that were not."""
         weights = self.judge.weights
-        if self.sampler is None or before is None or sample is None:
-            return {"train_loss": mean_loss(losses, weights)}
-        drawn = sample > 0
-        present = np.ones(len(drawn), bool) if self.present is None else self.present > 0
-        left_out = present & ~drawn
-        entries = {"train_loss": _mean_of(losses, weights, drawn)}
-        if left_out.any():
+        rest = 1 - sample if self.present is None else self.present & (1 - sample)
+        left_out = np.flatnonzero(rest)
+        entries = {"train_loss": _mean_of(losses, weights, np.flatnonzero(sample))}
+        if len(left_out) > 0:
             loss = _mean_of(losses, weights, left_out)
             entries["oob_loss"] = loss
             entries["oob_improvement"] = _mean_of(before, weights, left_out) - loss
@@ -131,5 +129,5 @@ class BoostingJob:
         return self.stopper.add(self.watch.badness(entries, n_rounds))
 
 
-def _mean_of(losses: Floats, weights: Floats | None, rows: NDArray[np.bool_]) -> float:
+def _mean_of(losses: Floats, weights: Floats | None, rows: NDArray[np.intp]) -> float:
     return mean_loss(losses[rows], None if weights is None else weights[rows])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from committee import _core
 from committee._class_losses import BinaryLogLoss, MultinomialLogLoss
-from committee._loss import LARGEST, Loss, saturated
+from committee._loss import LARGEST, Loss
 from committee._residual_losses import SquaredError
 
 Floats = NDArray[np.float64]
@@ -46,7 +46,7 @@ def fast_loss(
     >>> (gradient, hessian), = fast.gradients(scores)
     >>> gradient.tolist(), hessian.tolist()
     ([0.5, -0.5], [0.25, 0.25])
-    >>> fast.row_losses(scores).round(3).tolist()
+    >>> fast.row_losses(scores, np.empty(2)).round(3).tolist()
     [0.693, 0.693]
     """
     if type(loss) is SquaredError:
@@ -80,22 +80,18 @@ class FastSquaredError:
 
     def gradients(self, scores: Floats) -> list[Pair]:
         """Return score - y, and None for ones; the array is used again by the next call."""
-        self._subtract(scores, self.slopes)
+        with np.errstate(over="ignore"):
+            np.subtract(scores[:, 0], self.target, out=self.slopes)
+        np.clip(self.slopes, -LARGEST, LARGEST, out=self.slopes)
         return [(self.slopes, None)]
 
-    def row_losses(self, scores: Floats) -> Floats:
-        """Return the loss of each row."""
-        losses = np.empty_like(self.target)
-        self._subtract(scores, losses)
-        with np.errstate(over="ignore"):
-            losses *= losses
-        losses /= 2
-        return saturated(losses)
-
-    def _subtract(self, scores: Floats, into: Floats) -> None:
+    def row_losses(self, scores: Floats, into: Floats) -> Floats:
+        """Write the loss of each row, and return it."""
         with np.errstate(over="ignore"):
             np.subtract(scores[:, 0], self.target, out=into)
-        np.clip(into, -LARGEST, LARGEST, out=into)
+            np.multiply(into, into, out=into)
+        np.divide(into, 2, out=into)
+        return np.minimum(into, LARGEST, out=into)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +118,10 @@ class FastBinaryLoss:
         _core.log_loss_gradients(self.target, scores[:, 0], self.slopes, self.bends, self.n_threads)
         return [(self.slopes, self.bends)]
 
-    def row_losses(self, scores: Floats) -> Floats:
-        """Return the loss of each row."""
-        losses = np.empty_like(self.target)
-        _core.log_losses(self.target, scores[:, 0], losses, self.n_threads)
-        return losses
+    def row_losses(self, scores: Floats, into: Floats) -> Floats:
+        """Write the loss of each row, and return it."""
+        _core.log_losses(self.target, scores[:, 0], into, self.n_threads)
+        return into
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +148,7 @@ class FastClassLoss:
         _core.multinomial_gradients(self.classes, scores, self.slopes, self.bends, self.n_threads)
         return [(self.slopes[:, k], self.bends[:, k]) for k in range(self.slopes.shape[1])]
 
-    def row_losses(self, scores: Floats) -> Floats:
-        """Return the loss of each row."""
-        losses = np.empty(len(self.classes))
-        _core.multinomial_losses(self.classes, scores, losses, self.n_threads)
-        return losses
+    def row_losses(self, scores: Floats, into: Floats) -> Floats:
+        """Write the loss of each row, and return it."""
+        _core.multinomial_losses(self.classes, scores, into, self.n_threads)
+        return into

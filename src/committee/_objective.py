@@ -111,16 +111,23 @@ class Objective:
             return None
         return fast_loss(self.losses[0], self.y[:, 0], self.n_threads)
 
+    @cached_property
+    def _work(self) -> Floats:
+        """Memory for losses of rows that nobody keeps: new memory is slow in each round."""
+        return np.empty(len(self.y))
+
     def row_losses(self, scores: Floats) -> Floats:
         """Return the loss of each row, the mean over the outputs."""
         if self._fast is not None:
-            return self._fast.row_losses(scores)
+            return self._fast.row_losses(scores, np.empty(len(self.y)))
         losses = [loss.row_losses(y, part) for loss, y, part in self._outputs(scores)]
         return losses[0] if len(losses) == 1 else np.mean(losses, axis=0)
 
     def mean_loss(self, scores: Floats) -> float:
         """Return the weighted mean of the losses of the rows."""
-        return mean_loss(self.row_losses(scores), self.weights)
+        if self._fast is None:
+            return mean_loss(self.row_losses(scores), self.weights)
+        return mean_loss(self._fast.row_losses(scores, self._work), self.weights)
 
     def loss_of(self, column: int) -> tuple[Loss, int]:
         """Return the loss that a column of scores belongs to, and which of its scores it is."""

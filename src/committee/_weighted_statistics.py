@@ -59,6 +59,8 @@ def weighted_mean(values: Floats, weights: Floats | None = None) -> float:
 def mean_loss(losses: Floats, weights: Floats | None) -> float:
     """Return the weighted mean of losses in one pass; as `weighted_mean`, but for rounding.
 
+    No temporary array is made without weights.
+
     Examples
     --------
     >>> mean_loss(np.array([1.0, 2.0, 6.0]), None)
