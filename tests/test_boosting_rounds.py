@@ -392,6 +392,16 @@ class Runaway(Loss):
         return np.where(y > 0, -1e300, 1e300), np.full(len(y), 1e-5)
 
 
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile", "squared_error"])
+def test_steps_that_leave_the_range_are_named(loss, numbers):
+    X, y = numbers
+    model = GradientBoostingRegressor(loss=loss, learning_rate=1e308)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="scores have left the range of float64: lower"):
+            model.fit(X, 1e3 * y)
+
+
 def test_scores_that_leave_the_range_are_named(numbers):
     X, y = numbers
     for rate in (1e3, 1e4):

@@ -16,6 +16,7 @@ from committee._progress import Progress
 from committee._sampling import RowSampler
 from committee._training_log import LogWriter, TrainingLog
 from committee._validation import Stopper, Watch
+from committee._weak_learners import left_range
 from committee._weighted_statistics import mean_loss
 
 Floats = NDArray[np.float64]
@@ -75,8 +76,8 @@ class BoostingJob:
                 self.objective.prepared(self.scores), self.scores, number, sample
             )
             bound += longest
-            if not bound < LARGEST:
-                self._check_scores()
+            if not bound < LARGEST and not np.isfinite(self.scores).all():
+                raise left_range()
             rounds.append(members)
             if before is None or sample is None:
                 entries = {"train_loss": self.judge.mean_loss(self.scores)}
@@ -98,13 +99,6 @@ class BoostingJob:
         if self.sampler is None:
             return self.present
         return (self.sampler.counts(number) > 0).astype(np.uint8)
-
-    def _check_scores(self) -> None:
-        if not np.isfinite(self.scores).all():
-            raise ValueError(
-                "the scores have left the range of float64: lower learning_rate, or check that "
-                "the gradients of the loss are right"
-            )
 
     def _losses(self, losses: Floats, before: Floats, sample: Sample) -> dict[str, float]:
         """Return the mean losses of the rows that were drawn, and of those that were not."""

@@ -123,7 +123,8 @@ class TreeLearner:
             steps = objective.leaf_values(scores, column, rows, leaves, tree.n_nodes)
             if self.directions is not None:
                 steps = monotone_steps(tree.arrays(), steps, self.directions)
-            return self._valued(tree, self.learning_rate * steps)
+            with np.errstate(over="ignore"):
+                return self._valued(tree, self.learning_rate * steps)
         shrunk = tree.arrays()["values"][:, 0]
         if type(loss).safe_steps is Loss.safe_steps or self.learning_rate == 0:
             return tree, shrunk
@@ -132,7 +133,17 @@ class TreeLearner:
 
     def _valued(self, tree: _core.Tree, values: Floats) -> tuple[_core.Tree, Floats]:
         values = np.ascontiguousarray(values)
+        if not np.isfinite(values).all():
+            raise left_range()
         return self.booster.with_leaf_values(tree, values), values
+
+
+def left_range() -> ValueError:
+    """Return the error of scores that grow without bounds."""
+    return ValueError(
+        "the scores have left the range of float64: lower learning_rate, or check that the "
+        "gradients of the loss are right"
+    )
 
 
 def _ends(values: Floats) -> tuple[float, float]:
