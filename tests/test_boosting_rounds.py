@@ -201,15 +201,8 @@ def test_outputs_of_a_warm_start_keep_their_own_huber_delta(numbers):
 
 def test_an_init_classifier_that_misses_a_class_is_placed_by_its_labels(rng):
     X, y = rng.normal(size=(60, 2)), np.array(["a", "b", "c"])[np.arange(60) % 3]
-    weights = (y != "a").astype(float)
-
-    class Present(LogisticRegression):
-        """Learns only from rows with a weight."""
-
-        def fit(self, X, y, sample_weight=None):
-            return super().fit(X[sample_weight > 0], y[sample_weight > 0])
-
-    model = GradientBoostingClassifier(init=Present(), n_estimators=1, learning_rate=0.0)
+    weights = (y != "a").astype(float)  # rows of weight zero are absent, also for the start
+    model = GradientBoostingClassifier(init=LogisticRegression(), n_estimators=1, learning_rate=0.0)
     shares = model.fit(X, y, weights).predict_proba(X)
     assert model.init_.classes_.tolist() == ["b", "c"]
     np.testing.assert_allclose(shares[:, 1:], model.init_.predict_proba(X), atol=1e-9)
@@ -243,6 +236,21 @@ def test_columns_are_matched_by_name_for_an_init_model_too(rng):
         np.testing.assert_allclose(
             model.training_log_.validation_loss, model.training_log_.train_loss
         )
+
+
+def test_an_init_model_does_not_see_rows_of_weight_zero(numbers):
+    X, y = numbers
+    weights = (np.arange(300) >= 50).astype(float)
+    model = GradientBoostingRegressor(init=NoWeights(), n_estimators=2)
+    expected = model.fit(X[50:], y[50:]).predict(X)
+    np.testing.assert_allclose(model.fit(X, y, weights).predict(X), expected)
+    with pytest.raises(ValueError, match="does not support sample weights"):
+        model.fit(X, y, weights + 1)
+
+
+class NoWeights(LinearRegression):
+    def fit(self, X, y):
+        return super().fit(X, y)
 
 
 def test_init_is_what_the_fit_has_used(numbers):

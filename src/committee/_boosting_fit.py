@@ -214,7 +214,7 @@ class BoostingFit:
         return AnyLearner(estimator, self.table, rate, self.seed, weighs, self.learnt)
 
     def _start(self) -> BoostingStart:
-        return start_of(self.model.init, self.X, self.target, self.learnt, self.objective)
+        return start_of(self.model.init, self.X, self.target, self.objective)
 
     # ---- the job ----
 

@@ -113,13 +113,7 @@ def _look_same(a: Any, b: Any) -> bool:
     return type(a) is type(b)
 
 
-def start_of(
-    init: Any,
-    X: Any,
-    target: OobTarget,
-    rows: NDArray[np.intp] | None,
-    objective: Objective,
-) -> BoostingStart:
+def start_of(init: Any, X: Any, target: OobTarget, objective: Objective) -> BoostingStart:
     """Return the start that `init` asks for, fitted where it is an estimator.
 
     Parameters
@@ -130,10 +124,8 @@ def start_of(
         The training table.
     target : OobTarget
         Labels or numbers of all rows.
-    rows : ndarray of int or None
-        The rows to learn from; None: all.
     objective : Objective
-        Of all rows.
+        Of all rows; those of weight zero are absent or held out.
 
     Returns
     -------
@@ -146,10 +138,11 @@ def start_of(
     if isinstance(init, str) and init == "zero":
         return BoostingStart(zeros, is_zero=True)
     _check_init(init, objective.losses[0])
-    table, answers = AnyTable(X), target.y
-    weights = objective.weights
-    if rows is not None:
-        answers, weights = answers[rows], None if weights is None else weights[rows]
+    table, answers, weights = AnyTable(X), target.y, objective.weights
+    rows = None
+    if weights is not None and (weights == 0).any():
+        rows = np.flatnonzero(weights)
+        answers, weights = answers[rows], weights[rows]
     options = {}
     if weights is not None and (weights != 1).any():
         if not takes_weights(init):
