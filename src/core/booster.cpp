@@ -136,6 +136,7 @@ class Booster::Grower {
     tree_.n_features = static_cast<std::uint32_t>(state_.dataset.n_features());
     tree_.nodes.resize(1);
     bounds_.resize(1);
+    root.may_split = is_splittable(root);
     open(std::move(root));
     while (!heap_.empty()) split_next();
     fill_tree();
@@ -151,6 +152,7 @@ class Booster::Grower {
     std::uint32_t index = 0;  // in the tree
     std::uint32_t depth = 0;
     std::size_t serial = 0;
+    bool may_split = true;
     BoostNode node;
     GradientHistogram histogram;
     BoostSplit split;
@@ -264,10 +266,12 @@ class Booster::Grower {
 
   bool is_splittable(const Leaf& leaf) const {
     if (leaf.depth >= options_.max_depth || leaf.n_rows() < 2) return false;
-    if (options_.min_rows_split <= 2) return true;
+    const std::int64_t least = std::max(options_.min_rows_split, 2 * options_.min_rows_leaf);
+    if (static_cast<std::int64_t>(leaf.n_rows()) >= least)
+      return true;  // none counts less than one
     std::int64_t n_rows = 0;
     for (const std::uint32_t row : rows_of(leaf)) n_rows += repetitions(row);
-    return n_rows >= options_.min_rows_split;
+    return n_rows >= least;
   }
 
   std::uint32_t repetitions(std::size_t row) const {
@@ -399,7 +403,7 @@ class Booster::Grower {
   void open(Leaf leaf) {
     monitor_.check();
     leaf.serial = n_opened_++;
-    if (is_splittable(leaf)) find_split(leaf);
+    if (leaf.may_split) find_split(leaf);
     if (!leaf.split.exists()) return close(std::move(leaf));
     heap_.push_back(std::move(leaf));
     std::push_heap(heap_.begin(), heap_.end(),
@@ -432,22 +436,35 @@ class Booster::Grower {
     left.begin = leaf.begin;
     left.end = right.begin = leaf.begin + n_left;
     right.end = leaf.end;
+    // The last leaves of a full tree are not looked at again.
+    const bool is_full = options_.max_leaf_nodes > 0 && n_leaves_ >= options_.max_leaf_nodes;
+    left.may_split = !is_full && is_splittable(left);
+    right.may_split = !is_full && is_splittable(right);
+    if (!state_.sorted) make_histograms(std::move(leaf.histogram), left, right);
+    open(std::move(left));
+    open(std::move(right));
+  }
+
+  // From the histogram of the parent, for children that may be split.
+  void make_histograms(GradientHistogram parent, Leaf& left, Leaf& right) {
     Leaf& smaller = left.n_rows() <= right.n_rows() ? left : right;
     Leaf& larger = left.n_rows() <= right.n_rows() ? right : left;
-    // The last leaves of a full tree are not looked at again.
-    if (options_.max_leaf_nodes == 0 || n_leaves_ < options_.max_leaf_nodes) {
-      if (!state_.sorted) {
-        smaller.histogram = take_histogram();
-        build(smaller);
-        larger.histogram = std::move(leaf.histogram);
-        subtract_histogram(larger.histogram, smaller.histogram);
-      }
-      open(std::move(left));
-      open(std::move(right));
+    // Few more rows are added sooner than a table is taken off another.
+    constexpr std::size_t kFewRows = 128;
+    const bool is_close = larger.n_rows() - smaller.n_rows() < kFewRows;
+    const bool subtracts = larger.may_split && (smaller.may_split || !is_close);
+    if (smaller.may_split || subtracts) {
+      smaller.histogram = take_histogram();
+      build(smaller);
+    }
+    if (subtracts) {
+      larger.histogram = std::move(parent);
+      subtract_histogram(larger.histogram, smaller.histogram);
     } else {
-      give_back(std::move(leaf.histogram));
-      close(std::move(left));
-      close(std::move(right));
+      give_back(std::move(parent));
+      if (!larger.may_split) return;
+      larger.histogram = take_histogram();
+      build(larger);
     }
   }
 
