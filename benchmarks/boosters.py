@@ -18,6 +18,7 @@ only cost time. Classes must be 0, 1, 2, ...
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cache
 from typing import Any, Self
 
@@ -33,7 +34,7 @@ L2 = 1.0
 MIN_ROWS = 20
 
 
-class _Booster:
+class _Booster(ABC):
     """What the adapters share. `more` are further parameters under the library's own names."""
 
     def __init__(
@@ -75,11 +76,13 @@ class _Booster:
             return numbers
         return binary if self.n_classes_ == 2 else many
 
+    @abstractmethod
     def _train(self, X: NDArray[Any], y: NDArray[Any]) -> Any:
-        raise NotImplementedError
+        """Train and return the peer's model."""
 
+    @abstractmethod
     def _answers(self, X: NDArray[Any]) -> NDArray[Any]:
-        raise NotImplementedError
+        """Return predictions, or probabilities of classes."""
 
 
 class LightGBM(_Booster):

@@ -12,6 +12,7 @@ The seed and the number of threads are all that is set. Classes must be 0, 1, 2,
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 MAX_LEVELS = 255  # of HistGradientBoosting
 
 
-class _Default:
+class _Default(ABC):
     """What the adapters share."""
 
     def __init__(self, task: str, n_jobs: int = 1, random_state: int = 0) -> None:
@@ -47,8 +48,9 @@ class _Default:
     def _kind(self, regressor: Any, classifier: Any) -> Any:
         return regressor if self.task == "numbers" else classifier
 
+    @abstractmethod
     def _build(self) -> Any:
-        raise NotImplementedError
+        """Return the peer's estimator, unfitted."""
 
     def _prepare(self, X: Any) -> Any:
         return X

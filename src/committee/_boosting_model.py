@@ -6,7 +6,7 @@ the estimator as it was.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +23,7 @@ from committee._params import check_bool, check_choice, check_int, check_real
 Floats = NDArray[np.float64]
 
 
-class BoostingModel(FittedBoosting, ABC):
+class BoostingModel(FittedBoosting):
     """Base class of the gradient boosting estimators."""
 
     loss: str | Loss

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,7 +31,7 @@ Floats = NDArray[np.float64]
 _FEW_ROWS = 32
 
 
-class FittedBoosting(BaseEstimator):
+class FittedBoosting(BaseEstimator, ABC):
     """Base class of the boosting estimators, as far as it does not fit."""
 
     _stored_attributes = (
@@ -157,9 +158,9 @@ class FittedBoosting(BaseEstimator):
             return "zero"
         return self._constant_model()
 
+    @abstractmethod
     def _constant_model(self) -> Any:
         """Return a model that always predicts what the first scores say."""
-        raise NotImplementedError
 
     @property
     def estimators_(self) -> NDArray[Any]:

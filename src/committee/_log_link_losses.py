@@ -7,6 +7,7 @@ targets nor overflows; exponents are clipped to +-300.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,9 +70,9 @@ class _LogLinkLoss(Loss):
             steps = np.where(bottom > 0, np.log(top) - np.log(bottom), 0.0)
         return np.clip(steps, -MAX_EXPONENT, MAX_EXPONENT)
 
+    @abstractmethod
     def _parts(self, y: Target, scores: Floats) -> tuple[Floats, Floats]:
         """Return y e^((1 - power) s) and e^((2 - power) s); the gradient is their difference."""
-        raise NotImplementedError
 
 
 @register

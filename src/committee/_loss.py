@@ -8,6 +8,7 @@ score, else (n, n_scores); a tree belongs to one of the scores, its `column`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -27,7 +28,7 @@ MAX_EXPONENT = 300.0
 LARGEST = 1e300
 
 
-class Loss:
+class Loss(ABC):
     """A loss for gradient boosting; derive from this class to make a loss of your own.
 
     A loss of your own needs two methods: `gradients` and `row_losses`. The others have a sensible
@@ -75,6 +76,7 @@ class Loss:
 
     # --- to be written for every loss ---------------------------------------------------------
 
+    @abstractmethod
     def row_losses(self, y: Target, scores: Floats) -> Floats:
         """Return the loss of each row.
 
@@ -90,8 +92,8 @@ class Loss:
         losses : ndarray of float64, shape (n_rows,)
             Without weights.
         """
-        raise NotImplementedError(f"{type(self).__name__} must define row_losses(y, scores)")
 
+    @abstractmethod
     def gradients(self, y: Target, scores: Floats) -> tuple[Floats, Floats]:
         """Return the first and second derivative of each row's loss by its scores.
 
@@ -109,11 +111,10 @@ class Loss:
             use (absolute errors), it is 1 and `refits_leaves` is True. Of a row with several
             scores it is the diagonal.
         """
-        raise NotImplementedError(f"{type(self).__name__} must define gradients(y, scores)")
 
     # --- with defaults ------------------------------------------------------------------------
 
-    def check_target(self, y: Target) -> None:
+    def check_target(self, y: Target) -> None:  # noqa: B027 (a hook: any numbers will do)
         """Raise ValueError if the loss is not defined for the target."""
 
     def prepare(self: Self, y: Target, scores: Floats, weights: Floats | None) -> Self:
@@ -307,7 +308,7 @@ class Loss:
 
     def probabilities(self, scores: Floats) -> Floats:
         """Return the probability of each class, shape (n_rows, n_classes); rows add up to one."""
-        raise NotImplementedError(f"{type(self).__name__} is a loss of numbers, not of classes")
+        raise TypeError(f"{type(self).__name__} is a loss of numbers, not of classes")
 
     def _same_scores(self, scores: Floats, n_rows: int) -> Floats:
         """Return an array with the same scores in each row."""
