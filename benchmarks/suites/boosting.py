@@ -402,7 +402,7 @@ PARTS: tuple[Part, ...] = (
         _ENTRANTS,
         {
             "quick": AccuracySize(seeds=1, seconds=60, max_rows=1_000, tables_per_task=1),
-            "full": AccuracySize(seeds=5, seconds=1800, large=100_000, large_seeds=2),
+            "full": AccuracySize(seeds=3, seconds=1800, large=50_000, large_seeds=1),
         },
         slowest="CatBoost",
     ),
