@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-PROTOCOL = 1  # a change of splits, scores or preparation makes all older runs worthless
+PROTOCOL = 2  # a change of splits, scores or preparation makes all older runs worthless
 
 
 @dataclass(frozen=True, slots=True)

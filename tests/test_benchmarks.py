@@ -448,7 +448,7 @@ def test_a_score_is_kept_for_its_version_threads_and_time_limit(module, tmp_path
     assert kept.find(cache.RunKey("t", 0, "lib", "1", 1), 60) is None
     assert kept.find(slow, 10)["timeout"] == "ended"
     assert kept.find(slow, 60) is None
-    path.write_text(path.read_text().replace('"protocol": 1', '"protocol": 0'))
+    path.write_text(path.read_text().replace(f'"protocol": {cache.PROTOCOL}', '"protocol": 0'))
     assert cache.ScoreCache.read(path).find(key, 60) is None
 
 
@@ -506,13 +506,13 @@ def test_defaults_are_scored_once_and_ranked(run_here, module, tmp_path, monkeyp
 
 def test_failures_and_time_limits_are_told_apart(module):
     accuracy_result = module("parts.accuracy_result")
-    good = [{"seed": 0, "score": 0.5, "wall": 1.0}]
+    good = [{"seed": 0, "score": 0.5, "cpu": 1.0}]
     tables = [
         {"name": "x", "runs": {"a": good, "b": [{"failure": "ValueError"}], "constant": good}},
         {"name": "y", "runs": {"a": good, "b": [{"timeout": "ended"}], "constant": good}},
     ]
     shared = {"half": "judge", "metric": "rmse", "n_rows": 9, "task": "regression"}
-    settings = {"seeds": 1, "large_seeds": 1, "large": 10, "seconds": 60}
+    settings = {"seeds": 1, "large_seeds": 1, "large": 10, "seconds": 60, "train_rows": 9}
     result = accuracy_result.AccuracyResult(
         {
             "settings": settings,

@@ -42,6 +42,7 @@ class AccuracySize:
     seconds: float  # time limit of one fit
     large: int = 10**9
     large_seeds: int = 1
+    train_rows: int = 10**9  # the most that are trained on
     max_rows: int = 10**9
     tables_per_task: int | None = None
 
@@ -179,7 +180,7 @@ def _measure_table(
     n_seeds = settings.large_seeds if table.n_rows > settings.large else settings.seeds
     runs = {}
     for entrant in entrants:
-        runs[entrant.label] = _measure(table, entrant, n_seeds, settings.seconds, cache)
+        runs[entrant.label] = _measure(table, entrant, n_seeds, settings, cache)
         say(f"  {table.name}, {entrant.label}: {_told(runs[entrant.label], table.metric)}")
     return {
         "name": table.name,
@@ -192,7 +193,7 @@ def _measure_table(
 
 
 def _measure(
-    table: TableInfo, entrant: Entrant, n_seeds: int, seconds: float, cache: ScoreCache
+    table: TableInfo, entrant: Entrant, n_seeds: int, settings: AccuracySize, cache: ScoreCache
 ) -> list[dict[str, Any]]:
     """Return a run for each seed, from the cache where it is there."""
     version = entrant.version
@@ -201,26 +202,27 @@ def _measure(
         RunKey(table.name, seed, entrant.label, version, contestant.threads)
         for seed in range(n_seeds)
     ]
-    known = {key: cache.find(key, seconds) for key in keys}
+    known = {key: cache.find(key, settings.seconds) for key in keys}
     missing = [key for key in keys if known[key] is None]
     if missing:
-        for key, run in _trials(table, contestant, missing, seconds):
+        for key, run in _trials(table, contestant, missing, settings):
             cache.put(key, run)
             known[key] = run
     return [_short(run) for run in known.values() if run is not None]
 
 
 def _trials(
-    table: TableInfo, contestant: Contestant, keys: Sequence[RunKey], seconds: float
+    table: TableInfo, contestant: Contestant, keys: Sequence[RunKey], settings: AccuracySize
 ) -> Iterator[tuple[RunKey, dict[str, Any]]]:
     """Fit seed by seed in one process; after a fit that did not end no other is tried."""
-    left = list(keys)
+    left, seconds = list(keys), settings.seconds
     try:
         with Worker(
             "parts.trial:Trial",
             python=contestant.python,
             table=asdict(table),
             contestant=asdict(contestant),
+            train_rows=settings.train_rows,
         ) as worker:
             while left:
                 yield left[0], worker.call_within(seconds, "run", seed=left[0].seed)

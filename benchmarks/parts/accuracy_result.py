@@ -32,8 +32,8 @@ class AccuracyResult:
         return _mean([run.get("score") for run in self.runs(table, label)])
 
     def seconds(self, table: Mapping[str, Any], label: str) -> float | None:
-        """Return the mean seconds of a fit; None if any seed has none."""
-        return _mean([run.get("wall") for run in self.runs(table, label)])
+        """Return the mean CPU seconds of a fit; None if any seed has none."""
+        return _mean([run.get("cpu") for run in self.runs(table, label)])
 
     def timed_out(self, table: Mapping[str, Any]) -> list[str]:
         """Return the libraries that a time limit ended on a table."""
@@ -86,7 +86,7 @@ def outranks(result: AccuracyResult, mine: str, peer: str, half: str) -> Goal:
 
 def takes_a_share(result: AccuracyResult, mine: str, peer: str, share: float) -> Goal:
     """Promise at most a share of the seconds of a peer over all tables."""
-    text = f"seconds of the defaults on all tables: {mine} at most {share:g} of {peer}"
+    text = f"CPU seconds of the defaults on all tables: {mine} at most {share:g} of {peer}"
     if not {mine, peer} <= set(result.labels):
         return not_measured(text)
     both = [result.total_seconds("all", label) for label in (mine, peer)]
@@ -118,12 +118,14 @@ def is_safe(result: AccuracyResult, mine: str) -> list[Goal]:
 def overview(result: AccuracyResult) -> list[str]:
     """Return how it was scored and the standings in each half and over all tables."""
     lines = [
-        "Defaults of each library, 75 % of the rows to train on. A score is the mean over "
+        "Defaults of each library, 75 % of the rows to train on, at most "
+        f"{result.settings['train_rows']:,}. A score is the mean over "
         f"{result.settings['seeds']} seeds ({result.settings['large_seeds']} for tables of more "
         f"than {result.settings['large']:,} rows). A normalised score is the share of the best "
         "library's gain over the constant predictor: 1 is the best library, 0 the constant, and "
         "-1 the least, also for a failure. The win rate counts all pairs of libraries, a tie as a "
-        "half. A failure has the last rank. Seconds are sums of mean fit seconds.",
+        "half. A failure has the last rank. Seconds are CPU seconds of fits on one "
+        "thread, means added up over the tables.",
         "",
         *_left_out(result),
     ]
@@ -198,7 +200,7 @@ def time_table(result: AccuracyResult) -> list[str]:
             for label in result.labels
         ]
         rows.append((table["name"], *cells))
-    return report.table(("fit seconds", *result.labels), rows)
+    return report.table(("CPU seconds of a fit", *result.labels), rows)
 
 
 def _cell(value: float | None, digits: int, timed_out: bool) -> str:

@@ -18,8 +18,11 @@ LONGEST_MESSAGE = 200
 class Trial:
     """A table and a contestant."""
 
-    def __init__(self, table: dict[str, Any], contestant: dict[str, Any]) -> None:
+    def __init__(
+        self, table: dict[str, Any], contestant: dict[str, Any], train_rows: int = 10**9
+    ) -> None:
         """Read the table; classes become 0, 1, 2, ... for everyone."""
+        self._train_rows = train_rows
         self._info = TableInfo(**table)
         self._contestant = Contestant(**contestant)
         self._X, y = read_table(self._info)
@@ -31,6 +34,8 @@ class Trial:
     def run(self, seed: int) -> dict[str, Any]:
         """Fit and score; an exception of the library is a failure, which is a result."""
         X_train, X_test, y_train, y_test = cut_table(self._X, self._y, self._info, seed)
+        # The rows have been shuffled: the first ones are a random part.
+        X_train, y_train = X_train[: self._train_rows], y_train[: self._train_rows]
         params = {**self._contestant.params, "random_state": seed}
         contestant = replace(self._contestant, params=params)
         with warnings.catch_warnings():
