@@ -150,6 +150,8 @@ RecordMatrix make_records(std::span<const std::uint8_t* const> columns, std::siz
     constexpr std::size_t kTile = 1024;  // its records stay in the cache while columns are added
     for (std::size_t begin = all.begin; begin < all.end; begin += kTile) {
       const std::size_t end = std::min(begin + kTile, all.end);
+      std::fill(matrix.codes.data() + begin * stride, matrix.codes.data() + end * stride,
+                std::uint8_t{0});
       for (std::size_t i = 0; i < columns.size(); ++i) {
         std::uint8_t* out = matrix.codes.data() + begin * stride + i;
         for (std::size_t row = begin; row < end; ++row, out += stride) *out = columns[i][row];
