@@ -259,9 +259,19 @@ def log_loss_gradients(
     scores: NDArray[np.float64],
     gradients: NDArray[np.float64],
     hessians: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
     n_threads: int = 1,
-) -> None:
-    """Write the derivatives of the log loss of two classes (0.0 or 1.0) in place."""
+) -> float:
+    """Write the derivatives of the log loss of two classes (0.0 or 1.0) in place; return the sum of losses."""
+
+def squared_error_gradients(
+    target: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    gradients: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
+    n_threads: int = 1,
+) -> float:
+    """Write the derivatives of half the squared error in place; return the sum of losses."""
 
 def log_losses(
     target: NDArray[np.float64],
@@ -284,9 +294,10 @@ def multinomial_gradients(
     scores: NDArray[np.float64],
     gradients: NDArray[np.float64],
     hessians: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
     n_threads: int = 1,
-) -> None:
-    """Write the derivatives of the log loss of several classes, Fortran-ordered, in place."""
+) -> float:
+    """Write the derivatives of the log loss of several classes, Fortran-ordered, in place; return the sum of losses."""
 
 class Booster:
     """Grows the trees of gradient boosting; see src/core/booster.hpp."""

@@ -170,14 +170,27 @@ std::span<double> writable(const Array& array, std::size_t size, const char* nam
   return {array.data(), array.size()};
 }
 
-void fill_log_loss(const Vector<double>& target, const Scores& scores, const Scores& gradients,
-                   const Scores& hessians, std::size_t n_threads) {
+using Weights = std::optional<Vector<double>>;
+
+double fill_squared_error(const Vector<double>& target, const Scores& scores,
+                          const Scores& gradients, const Weights& weights, std::size_t n_threads) {
+  const std::size_t n_rows = target.shape(0);
+  const auto from = writable(scores, n_rows, "scores");
+  const auto to = writable(gradients, n_rows, "gradients");
+  const auto counted = span_of(weights, n_rows, "weights");
+  const WithoutGil without_gil;
+  return squared_error_gradients({target.data(), n_rows}, from, counted, to, n_threads);
+}
+
+double fill_log_loss(const Vector<double>& target, const Scores& scores, const Scores& gradients,
+                     const Scores& hessians, const Weights& weights, std::size_t n_threads) {
   const std::size_t n_rows = target.shape(0);
   const auto from = writable(scores, n_rows, "scores");
   const auto to = writable(gradients, n_rows, "gradients");
   const auto second = writable(hessians, n_rows, "hessians");
+  const auto counted = span_of(weights, n_rows, "weights");
   const WithoutGil without_gil;
-  log_loss_gradients({target.data(), n_rows}, from, to, second, n_threads);
+  return log_loss_gradients({target.data(), n_rows}, from, counted, to, second, n_threads);
 }
 
 void check_classes(const Vector<std::int32_t>& classes, std::size_t n_classes) {
@@ -190,9 +203,9 @@ void check_classes(const Vector<std::int32_t>& classes, std::size_t n_classes) {
   }
 }
 
-void fill_multinomial(const Vector<std::int32_t>& classes, const ScoreMatrix& scores,
-                      const ScoreMatrix& gradients, const ScoreMatrix& hessians,
-                      std::size_t n_threads) {
+double fill_multinomial(const Vector<std::int32_t>& classes, const ScoreMatrix& scores,
+                        const ScoreMatrix& gradients, const ScoreMatrix& hessians,
+                        const Weights& weights, std::size_t n_threads) {
   const std::size_t n_rows = classes.shape(0);
   const std::size_t n_classes = scores.shape(1);
   check_classes(classes, n_classes);
@@ -202,8 +215,10 @@ void fill_multinomial(const Vector<std::int32_t>& classes, const ScoreMatrix& sc
   const auto from = writable(scores, n_rows * n_classes, "scores");
   const auto to = writable(gradients, n_rows * n_classes, "gradients");
   const auto second = writable(hessians, n_rows * n_classes, "hessians");
+  const auto counted = span_of(weights, n_rows, "weights");
   const WithoutGil without_gil;
-  multinomial_gradients({classes.data(), n_rows}, n_classes, from, to, second, n_threads);
+  return multinomial_gradients({classes.data(), n_rows}, n_classes, from, counted, to, second,
+                               n_threads);
 }
 
 void fill_log_losses(const Vector<double>& target, const Scores& scores, const Scores& losses,
@@ -230,8 +245,14 @@ void fill_multinomial_losses(const Vector<std::int32_t>& classes, const ScoreMat
 
 void register_booster(nb::module_& m) {
   m.def("log_loss_gradients", &fill_log_loss, nb::arg("target"), nb::arg("scores").noconvert(),
-        nb::arg("gradients").noconvert(), nb::arg("hessians").noconvert(), nb::arg("n_threads") = 1,
-        "Derivatives of the log loss of two classes (0.0 or 1.0), written in place.");
+        nb::arg("gradients").noconvert(), nb::arg("hessians").noconvert(),
+        nb::arg("weights") = nb::none(), nb::arg("n_threads") = 1,
+        "Derivatives of the log loss of two classes (0.0 or 1.0), written in place; returns the "
+        "sum of the losses, rows of weight 0 (of 0 and 1) left out.");
+  m.def("squared_error_gradients", &fill_squared_error, nb::arg("target"),
+        nb::arg("scores").noconvert(), nb::arg("gradients").noconvert(),
+        nb::arg("weights") = nb::none(), nb::arg("n_threads") = 1,
+        "Derivatives of half the squared error, written in place; returns the sum of the losses.");
   m.def("log_losses", &fill_log_losses, nb::arg("target"), nb::arg("scores").noconvert(),
         nb::arg("losses"), nb::arg("n_threads") = 1,
         "The log loss of each row, two classes, written in place.");
@@ -240,8 +261,9 @@ void register_booster(nb::module_& m) {
         "The log loss of each row, several classes, written in place.");
   m.def("multinomial_gradients", &fill_multinomial, nb::arg("classes"),
         nb::arg("scores").noconvert(), nb::arg("gradients").noconvert(),
-        nb::arg("hessians").noconvert(), nb::arg("n_threads") = 1,
-        "Derivatives of the log loss of several classes; Fortran-ordered, written in place.");
+        nb::arg("hessians").noconvert(), nb::arg("weights") = nb::none(), nb::arg("n_threads") = 1,
+        "Derivatives of the log loss of several classes; Fortran-ordered, written in place; "
+        "returns the sum of the losses.");
   nb::class_<BoosterObject>(m, "Booster", "Grows the trees of gradient boosting.")
       .def(nb::new_(&make_booster), nb::arg("dataset"), nb::arg("settings") = nb::dict(),
            nb::arg("weights") = nb::none(), nb::arg("n_threads") = 1)
