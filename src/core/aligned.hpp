@@ -16,12 +16,8 @@ struct AlignedAllocator {
   template <typename U>
   AlignedAllocator(const AlignedAllocator<U>&) {}
 
-  T* allocate(std::size_t n) {
-    return static_cast<T*>(::operator new(n * sizeof(T), kLine));
-  }
-  void deallocate(T* pointer, std::size_t n) {
-    ::operator delete(pointer, n * sizeof(T), kLine);
-  }
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kLine)); }
+  void deallocate(T* pointer, std::size_t n) { ::operator delete(pointer, n * sizeof(T), kLine); }
   // Nothing is written before its time: large arrays are filled by all threads at once.
   template <typename U>
   void construct(U* place) {

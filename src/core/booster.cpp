@@ -129,6 +129,7 @@ class Booster::Grower {
     tree_.n_features = static_cast<std::uint32_t>(state_.dataset.n_features());
     tree_.nodes.resize(1);
     bounds_.resize(1);
+    root.node.n_rows = root.n_rows();
     root.may_split = is_splittable(root);
     open(std::move(root));
     while (!heap_.empty()) split_next();
@@ -275,9 +276,8 @@ class Booster::Grower {
   std::vector<std::uint32_t> count_codes(const Leaf& leaf, std::uint32_t feature) const {
     std::vector<std::uint32_t> counts(kGradientCells, 0);
     const auto* codes = codes_of(feature);
-    state_.rows.for_each(leaf.range, [&](std::size_t row, std::uint32_t count) {
-      counts[codes[row]] += count;
-    });
+    state_.rows.for_each(
+        leaf.range, [&](std::size_t row, std::uint32_t count) { counts[codes[row]] += count; });
     return counts;
   }
 
@@ -413,9 +413,9 @@ class Booster::Grower {
     ++n_leaves_;
     const BoostSplit& split = leaf.split;
     const SideOfCode sides = sides_of(split, state_.columns.column(split.feature));
-    const std::size_t n_left = state_.sorted ? divide_exactly(leaf)
-                                             : state_.rows.divide(leaf.range, codes_of(split.feature), sides,
-                                                                  n_threads_);
+    const std::size_t n_left =
+        state_.sorted ? divide_exactly(leaf)
+                      : state_.rows.divide(leaf.range, codes_of(split.feature), sides, n_threads_);
     write_split(leaf, sides);
     Leaf left = child_of(leaf, 0);
     Leaf right = child_of(leaf, 1);
@@ -423,6 +423,8 @@ class Booster::Grower {
     const std::size_t middle = leaf.range.begin + n_left;
     left.range = {leaf.range.begin, middle, place};
     right.range = {middle, leaf.range.end, place};
+    left.node.n_rows = left.n_rows();
+    right.node.n_rows = right.n_rows();
     // The last leaves of a full tree are not looked at again.
     const bool is_full = options_.max_leaf_nodes > 0 && n_leaves_ >= options_.max_leaf_nodes;
     left.may_split = !is_full && is_splittable(left);
@@ -610,9 +612,8 @@ class Booster::Grower {
     std::vector<std::uint32_t>& leaves = state_.leaves;
     const std::size_t n_rows = state_.dataset.n_rows();
     parallel_for(closed_.size(), n_threads_, [&](std::size_t i) {
-      state_.rows.for_each(closed_[i].range, [&](std::size_t row, std::uint32_t) {
-        leaves[row] = closed_[i].index;
-      });
+      state_.rows.for_each(closed_[i].range,
+                           [&](std::size_t row, std::uint32_t) { leaves[row] = closed_[i].index; });
     });
     if (state_.used.empty()) return;
     constexpr std::size_t kMinRows = 4096;

@@ -134,8 +134,8 @@ constexpr double kSmallFactor = 1.0 / 1024;
 // Derivatives of a block of rows, and the sum of their losses: one logarithm of a product in place
 // of many. `weights`, all 0 or 1, may be null.
 COMMITTEE_INLINE double log_loss_block(const double* is_one, const double* scores,
-                                       const double* weights, std::size_t n_rows,
-                                       double* gradients, double* hessians) {
+                                       const double* weights, std::size_t n_rows, double* gradients,
+                                       double* hessians) {
   Doubles product = Doubles{} + 1.0;
   Doubles linear{};
   Doubles largest{};
@@ -356,15 +356,14 @@ double multinomial_part(const std::int32_t* classes, std::size_t n_classes, std:
     small[i] = others[i] + (n_largest[i] - 1.0);
     largest[i] -= own;
   }
-  const double loss = sum_multinomial_losses(small.data(), largest.data(),
-                                             weights == nullptr ? nullptr : weights + begin, n_rows);
+  const double loss = sum_multinomial_losses(
+      small.data(), largest.data(), weights == nullptr ? nullptr : weights + begin, n_rows);
   for (std::size_t k = 0; k < n_classes; ++k) {
     double* const g = gradients + k * n_all + begin;
     double* const h = hessians + k * n_all + begin;
     for (std::size_t i = 0; i < n_rows; ++i) {
       const double p = g[i] / sums[i];
-      const double rest =
-          (g[i] == 1.0 ? small[i] : sums[i] - g[i]) / sums[i];
+      const double rest = (g[i] == 1.0 ? small[i] : sums[i] - g[i]) / sums[i];
       h[i] = p * rest;
       g[i] = classes[begin + i] == static_cast<std::int32_t>(k) ? -rest : p;
     }
