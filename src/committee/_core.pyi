@@ -324,7 +324,7 @@ class Booster:
     def leaves(self) -> NDArray[np.uint32]:
         """Return the node of the last tree that each row has reached."""
 
-    def add_to(self, tree: Tree, scores: NDArray[np.float64]) -> None:
+    def add_to(self, tree: Tree, scores: NDArray[np.float64], n_threads: int = 1) -> None:
         """Add the steps of the last tree to the scores of its rows, in place."""
 
     @staticmethod

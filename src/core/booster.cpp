@@ -567,7 +567,7 @@ class Booster::Grower {
     const std::size_t part_rows = std::max<std::size_t>(16384, 64 * n_nodes);
     const std::size_t n_parts = (n_rows + part_rows - 1) / part_rows;
     std::vector<std::vector<Sums>> parts(n_parts);
-    parallel_for(n_parts, n_threads_, [&](std::size_t part) {
+    parallel_parts(n_parts, n_threads_, [&](std::size_t part) {
       parts[part].resize(n_nodes);
       add_rows({part * part_rows, std::min((part + 1) * part_rows, n_rows)}, parts[part].data());
     });
@@ -608,23 +608,34 @@ class Booster::Grower {
 
   // ---- where rows went ----
 
+  // Parts of the table side by side: rows ascend in every leaf.
   void find_leaves() {
-    std::vector<std::uint32_t>& leaves = state_.leaves;
     const std::size_t n_rows = state_.dataset.n_rows();
-    parallel_for(closed_.size(), n_threads_, [&](std::size_t i) {
-      state_.rows.for_each(closed_[i].range,
-                           [&](std::size_t row, std::uint32_t) { leaves[row] = closed_[i].index; });
-    });
-    if (state_.used.empty()) return;
-    constexpr std::size_t kMinRows = 4096;
-    const std::size_t n_chunks = chunk_count(n_rows, kMinRows, n_threads_);
-    const auto walk_chunk = [&](std::size_t chunk) {
-      const Range range = chunk_range(n_rows, n_chunks, chunk);
-      for (std::size_t row = range.begin; row < range.end; ++row) {
-        if (state_.used[row] == 0) leaves[row] = walk(row);
+    constexpr std::size_t kMinRows = 16384;
+    const std::size_t n_parts = chunk_count(n_rows, kMinRows, n_threads_);
+    parallel_parts(
+        n_parts, n_threads_,
+        [&](std::size_t part) { find_leaves_of(chunk_range(n_rows, n_parts, part)); }, &monitor_);
+  }
+
+  void find_leaves_of(Range part) {
+    std::vector<std::uint32_t>& leaves = state_.leaves;
+    for (const Leaf& leaf : closed_) {
+      if (leaf.range.place == NodeRange::Place::kTable) {
+        std::fill(leaves.begin() + static_cast<std::ptrdiff_t>(part.begin),
+                  leaves.begin() + static_cast<std::ptrdiff_t>(part.end), leaf.index);
       }
-    };
-    parallel_for(n_chunks, n_threads_, walk_chunk, &monitor_);
+      const std::span<const RowEntry> entries = state_.rows.entries(leaf.range);
+      const auto is_before = [](const RowEntry& entry, std::size_t row) { return entry.row < row; };
+      auto entry = std::lower_bound(entries.begin(), entries.end(), part.begin, is_before);
+      for (; entry != entries.end() && entry->row < part.end; ++entry) {
+        leaves[entry->row] = leaf.index;
+      }
+    }
+    if (state_.used.empty()) return;
+    for (std::size_t row = part.begin; row < part.end; ++row) {
+      if (state_.used[row] == 0) leaves[row] = walk(row);
+    }
   }
 
   // By value: rows that are not learnt from may have values between the codes.

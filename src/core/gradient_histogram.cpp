@@ -200,7 +200,7 @@ void build_histogram(const RecordGroups& records, std::span<const std::int64_t> 
                        chunk_range(n_rows, n_chunks, chunk)};
     add_rows(records, task % n_groups, from, table_of(chunk).data());
   };
-  parallel_for(n_groups * n_chunks, n_useful, add);
+  parallel_parts(n_groups * n_chunks, n_useful, add);
   for (std::size_t chunk = 1; chunk < n_chunks; ++chunk) {
     const GradientHistogram& more = spare[chunk - 1];
     for (std::size_t i = 0; i < size; ++i) histogram[i] += more[i];

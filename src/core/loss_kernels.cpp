@@ -256,7 +256,7 @@ constexpr std::size_t kPartRows = 4096;
 template <typename Task>
 double sum_of_parts(std::size_t n_rows, std::size_t n_threads, const Task& task) {
   std::vector<double> sums((n_rows + kPartRows - 1) / kPartRows);
-  parallel_for(sums.size(), n_threads, [&](std::size_t part) {
+  parallel_parts(sums.size(), n_threads, [&](std::size_t part) {
     const std::size_t begin = part * kPartRows;
     sums[part] = task(begin, std::min(kPartRows, n_rows - begin));
   });
@@ -268,7 +268,7 @@ double sum_of_parts(std::size_t n_rows, std::size_t n_threads, const Task& task)
 template <typename Task>
 void for_each_part(std::size_t n_rows, std::size_t n_threads, const Task& task) {
   const std::size_t n_parts = (n_rows + kPartRows - 1) / kPartRows;
-  parallel_for(n_parts, n_threads, [&](std::size_t part) {
+  parallel_parts(n_parts, n_threads, [&](std::size_t part) {
     const std::size_t begin = part * kPartRows;
     task(begin, std::min(kPartRows, n_rows - begin));
   });

@@ -44,16 +44,20 @@ class InsideTask {
 class Job {
  public:
   Job(std::size_t n_tasks, std::size_t max_helpers, const std::function<void(std::size_t)>& task,
-      Monitor* monitor)
-      : max_helpers_(max_helpers), n_tasks_(n_tasks), task_(task), monitor_(monitor) {}
+      Monitor* monitor, bool has_two_ends)
+      : max_helpers_(max_helpers),
+        n_tasks_(n_tasks),
+        task_(task),
+        monitor_(monitor),
+        has_two_ends_(has_two_ends) {}
 
   // Claims and runs tasks until none is left.
   void work(bool is_caller) {
     const InsideTask inside;
     for (;;) {
-      const std::size_t index = next_task_.fetch_add(1, std::memory_order_relaxed);
-      if (index >= n_tasks_) return;
-      run(index, is_caller);
+      const std::size_t number = next_task_.fetch_add(1, std::memory_order_relaxed);
+      if (number >= n_tasks_) return;
+      run(has_two_ends_ ? take_end(is_caller) : number, is_caller);
       finish(1, is_caller);
     }
   }
@@ -84,6 +88,13 @@ class Job {
   void add_helper() { ++n_helpers_; }
 
  private:
+  // The next task from the front or from the back. Who has drawn a number may take one: there are
+  // as many tasks as numbers.
+  std::size_t take_end(bool is_caller) {
+    if (is_caller) return n_from_front_++;
+    return n_tasks_ - 1 - n_from_back_.fetch_add(1, std::memory_order_relaxed);
+  }
+
   void run(std::size_t index, bool is_caller) {
     try {
       if (monitor_ != nullptr) monitor_->check();
@@ -124,6 +135,9 @@ class Job {
   const std::size_t n_tasks_;
   const std::function<void(std::size_t)>& task_;
   Monitor* const monitor_;
+  const bool has_two_ends_;
+  std::size_t n_from_front_ = 0;  // the caller's own
+  std::atomic<std::size_t> n_from_back_{0};
   std::atomic<std::size_t> next_task_{0};
   std::atomic<std::size_t> n_finished_{0};
   std::mutex mutex_;
@@ -222,22 +236,32 @@ void run_alone(std::size_t n_tasks, const std::function<void(std::size_t)>& task
   if (monitor != nullptr && monitor->is_stopped()) throw Interrupted();
 }
 
-}  // namespace
-
-void parallel_for(std::size_t n_tasks, std::size_t n_threads,
-                  const std::function<void(std::size_t)>& task, Monitor* monitor) {
+void share_out(std::size_t n_tasks, std::size_t n_threads,
+               const std::function<void(std::size_t)>& task, Monitor* monitor, bool has_two_ends) {
   if (n_tasks <= 1) return run_alone(n_tasks, task, monitor);
   if (n_threads <= 1 || is_inside_task) {
     const InsideTask inside;
     return run_alone(n_tasks, task, monitor);
   }
   const std::size_t n_helpers = std::min(n_threads, n_tasks) - 1;
-  const auto job = std::make_shared<Job>(n_tasks, n_helpers, task, monitor);
+  const auto job = std::make_shared<Job>(n_tasks, n_helpers, task, monitor, has_two_ends);
   Pool& pool = Pool::instance();
   pool.add(job, n_helpers);
   job->work(true);
   pool.remove(job.get());
   job->wait();
+}
+
+}  // namespace
+
+void parallel_for(std::size_t n_tasks, std::size_t n_threads,
+                  const std::function<void(std::size_t)>& task, Monitor* monitor) {
+  share_out(n_tasks, n_threads, task, monitor, false);
+}
+
+void parallel_parts(std::size_t n_tasks, std::size_t n_threads,
+                    const std::function<void(std::size_t)>& task, Monitor* monitor) {
+  share_out(n_tasks, n_threads, task, monitor, true);
 }
 
 std::size_t chunk_count(std::size_t n_items, std::size_t min_chunk, std::size_t n_threads) {

@@ -17,6 +17,7 @@
 
 #include "../booster.hpp"
 #include "../loss_kernels.hpp"
+#include "../thread_pool.hpp"
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "grower.hpp"
@@ -135,17 +136,24 @@ nb::ndarray<nb::numpy, std::uint32_t> leaves_of(const BoosterObject& self) {
 
 using Scores = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-void add_to(const BoosterObject& self, const TreeObject& tree, const Scores& scores) {
+void add_to(const BoosterObject& self, const TreeObject& tree, const Scores& scores,
+            std::size_t n_threads) {
   if (scores.shape(0) != self.n_rows) throw nb::value_error("scores must have one entry a row");
   const std::vector<double>& values = tree.tree().values;
   const auto leaves = self.booster.leaves();
   double* const out = scores.data();
   const WithoutGil without_gil;
-  const auto largest = std::max_element(leaves.begin(), leaves.end());
-  if (largest != leaves.end() && *largest >= values.size()) {
-    throw std::invalid_argument("rows have not been down this tree");
-  }
-  for (std::size_t row = 0; row < leaves.size(); ++row) out[row] += values[leaves[row]];
+  constexpr std::size_t kMinRows = 16384;
+  const std::size_t n_parts = chunk_count(leaves.size(), kMinRows, n_threads);
+  parallel_parts(n_parts, n_threads, [&](std::size_t part) {
+    const Range rows = chunk_range(leaves.size(), n_parts, part);
+    for (std::size_t row = rows.begin; row < rows.end; ++row) {
+      if (leaves[row] >= values.size()) {
+        throw std::invalid_argument("rows have not been down this tree");
+      }
+      out[row] += values[leaves[row]];
+    }
+  });
 }
 
 TreeObject with_leaf_values(const TreeObject& self, const Vector<double>& values) {
@@ -273,6 +281,7 @@ void register_booster(nb::module_& m) {
            "Grow a tree on the derivatives of a loss.")
       .def("leaves", &leaves_of, "The node of the last tree that each row has reached.")
       .def("add_to", &add_to, nb::arg("tree"), nb::arg("scores").noconvert(),
+           nb::arg("n_threads") = 1,
            "Add the steps of the last tree to the scores of its rows, in place.")
       .def_static("with_leaf_values", &with_leaf_values, nb::arg("tree"), nb::arg("values"),
                   "The same tree with other values, one a node.");
