@@ -133,6 +133,8 @@ class Forest:
     @property
     def n_trees(self) -> int: ...
     @property
+    def has_leaf_masks(self) -> bool: ...
+    @property
     def n_features(self) -> int: ...
     @property
     def n_values(self) -> int: ...
@@ -262,6 +264,9 @@ def log_loss_gradients(
     n_threads: int = 1,
 ) -> None:
     """Write the derivatives of the log loss of two classes (0.0 or 1.0) in place."""
+
+def log_loss_shares(scores: NDArray[np.float64], n_threads: int = 1) -> NDArray[np.float64]:
+    """Return the probabilities of two classes, n_rows x 2, for logarithms of odds."""
 
 def log_losses(
     target: NDArray[np.float64],

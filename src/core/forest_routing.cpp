@@ -15,6 +15,7 @@ namespace committee {
 namespace {
 
 constexpr std::size_t kLanes = 16;
+constexpr std::size_t kManyRows = 64;  // for which it is worth rewriting trees
 
 // What a leaf is asked for.
 std::uint32_t reached_number(const Node& leaf, std::uint32_t number, Reached reached) {
@@ -131,15 +132,14 @@ void walk(const CompactTree& tree, const View nodes, const TableView& table, con
 // Rewriting a node costs about as much as some steps of a walk.
 bool is_worth_rewriting(const Forest& forest, std::size_t n_rows) {
   constexpr std::size_t kNodesPerRow = 32;
-  return n_rows >= 64 && n_rows * kNodesPerRow * forest.n_trees() >= forest.n_nodes();
+  return n_rows >= kManyRows && n_rows * kNodesPerRow * forest.n_trees() >= forest.n_nodes();
 }
 
 // ---- many rows: masks of leaves ----
 
 // The masks of a forest, if there are some and enough rows to use them.
 std::shared_ptr<const LeafMasks> masks_of(const Forest& forest, std::size_t n_rows) {
-  constexpr std::size_t kEnoughRows = 64;
-  if (n_rows < kEnoughRows) return nullptr;
+  if (n_rows < kManyRows) return nullptr;
   return forest.masks.get(forest.n_trees(), [&] { return LeafMasks::make(forest); });
 }
 
@@ -266,6 +266,7 @@ LeafTables leaf_tables(const Forest& forest, const LeafMasks& masks,
       tables.values.push_back(weight * of.values()[value_row(of.tree.nodes[node])]);
     }
   }
+  tables.values.resize(tables.values.size() + kLeafTable);  // kernels read that far
   return tables;
 }
 
@@ -282,8 +283,8 @@ void predict_masked(const Forest& forest, const LeafMasks& masks, const TableVie
     for (std::size_t stage = 0; stage < stages.size(); ++stage) {
       for (; tree < stages[stage]; ++tree) {
         find(tree, places.data());
-        const double* const values = tables.values.data() + tables.begins[tree];
-        for (std::size_t i = 0; i < n_rows; ++i) sums[i] += values[places[i]];
+        add_leaf_values(tables.values.data() + tables.begins[tree], masks.leaf_nodes(tree).size(),
+                        places.data(), n_rows, sums.data());
       }
       std::copy_n(sums.data(), n_rows, out.data() + stage * table.n_rows + rows.begin);
     }
@@ -291,6 +292,8 @@ void predict_masked(const Forest& forest, const LeafMasks& masks, const TableVie
 }
 
 }  // namespace
+
+bool has_leaf_masks(const Forest& forest) { return masks_of(forest, kManyRows) != nullptr; }
 
 std::size_t block_rows(const TableView& table) {
   constexpr std::size_t kMaxCells = std::size_t{1} << 17;

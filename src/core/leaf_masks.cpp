@@ -2,28 +2,24 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "simd.hpp"
 #include "step.hpp"
 
 namespace committee {
 namespace {
 
-constexpr std::size_t kLeavesPerByte = 8;
-constexpr std::uint32_t kMostLevels = 4096;  // each subset has a table of them
-constexpr std::uint32_t kRanksPerColumn = 254;  // codes 0 to 254, and one for missing values
+constexpr std::uint32_t kMostLevels = 1024;  // each subset has a table of them
 
 // ---- what fits ----
 
 bool is_small(const Tree& tree) {
   return tree.n_nodes() < 2 * LeafMasks::kMaxLeaves &&
-         std::none_of(tree.nodes.begin(), tree.nodes.end(), [](const Node& node) {
-           return !node.is_leaf() && node.kind() == SplitKind::kFanOut;
-         });
+         std::none_of(
+             tree.nodes.begin(), tree.nodes.end(),
+             [](const Node& node) { return !node.is_leaf() && node.kind() == SplitKind::kFanOut; });
 }
 
 // One more than the largest level that a subset lists.
@@ -38,44 +34,6 @@ void sort_distinct(std::vector<T>& values) {
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
-
-// ---- vectors of bytes: what processors have at least, AVX2, AVX-512 ----
-
-template <std::size_t kWidth>
-struct VectorOf;
-template <>
-struct VectorOf<16> {
-  using Bytes = std::uint8_t __attribute__((vector_size(16)));
-};
-template <>
-struct VectorOf<32> {
-  using Bytes = std::uint8_t __attribute__((vector_size(32)));
-};
-template <>
-struct VectorOf<64> {
-  using Bytes = std::uint8_t __attribute__((vector_size(64)));
-};
-
-// ---- columns ----
-
-// Ranks to codes: `first` becomes 0, and what is out of reach the nearest code.
-COMMITTEE_INLINE void write_codes_code(const std::uint16_t* ranks, std::uint32_t first,
-                                       bool missing_is_low, std::uint8_t* codes) {
-  const auto low = static_cast<std::uint16_t>(first);
-  const auto step = static_cast<std::uint8_t>(missing_is_low ? 1 : 0);
-  for (std::size_t i = 0; i < LeafMasks::kBlock; ++i) {
-    const std::uint16_t rank = ranks[i];
-    const auto above = static_cast<std::uint16_t>(rank > low ? rank - low : 0);
-    const auto code = static_cast<std::uint8_t>(above < kRanksPerColumn ? above : kRanksPerColumn);
-    // A step up takes the code of missing values, the largest, round to zero.
-    codes[i] = static_cast<std::uint8_t>((rank == kMissingRank ? 255 : code) + step);
-  }
-}
-
-COMMITTEE_TWICE(void, write_codes,
-                (const std::uint16_t* ranks, std::uint32_t first, bool missing_is_low,
-                 std::uint8_t* codes),
-                (ranks, first, missing_is_low, codes))
 
 }  // namespace
 
@@ -115,10 +73,13 @@ class LeafMasks::Builder {
   };
   using ColumnKey = std::pair<std::uint32_t, std::vector<std::uint8_t>>;
 
-  // A column costs a row about as much as several steps down a tree.
+  // In units of about a third of a nanosecond for each row: searching for ranks takes longer than
+  // writing a column, and a walk down a tree of some levels longer than both.
   bool is_worth_it() const {
-    constexpr std::size_t kMaxColumnsPerTree = 6;
-    return masks_->columns_.size() <= kMaxColumnsPerTree * forest_.n_trees();
+    constexpr std::size_t kSearch = 6;
+    constexpr std::size_t kWalk = 80;
+    const std::size_t cost = kSearch * n_features_ + masks_->columns_.size();
+    return cost <= kWalk * forest_.n_trees();
   }
 
   void collect(const Tree& tree) {
@@ -137,14 +98,14 @@ class LeafMasks::Builder {
   }
 
   void add_tree(const Tree& tree) {
-    std::array<std::vector<Question>, kMaxLeaves / kLeavesPerByte> questions;
+    std::array<std::vector<LeafQuestion>, kMaxLeaves / kLeavesPerByte> questions;
     const std::size_t first_leaf = masks_->leaf_nodes_.size();
     const std::uint32_t n_leaves = add_node(tree, 0, 0, questions);
     const std::size_t n_bytes = (n_leaves + kLeavesPerByte - 1) / kLeavesPerByte;
-    masks_->trees_.push_back({narrow(masks_->bytes_.size()), narrow(n_bytes), narrow(first_leaf),
-                              n_leaves});
+    masks_->trees_.push_back(
+        {narrow(masks_->bytes_.size()), narrow(n_bytes), narrow(first_leaf), n_leaves});
     for (std::size_t i = 0; i < n_bytes; ++i) {
-      std::vector<Question>& all = masks_->questions_;
+      std::vector<LeafQuestion>& all = masks_->questions_;
       const std::uint32_t begin = narrow(all.size());
       all.insert(all.end(), questions[i].begin(), questions[i].end());
       masks_->bytes_.push_back({begin, narrow(all.size())});
@@ -154,7 +115,7 @@ class LeafMasks::Builder {
   // Adds the questions below a node, and returns how many leaves there are up to its end.
   std::uint32_t add_node(
       const Tree& tree, std::uint32_t number, std::uint32_t first_leaf,
-      std::array<std::vector<Question>, kMaxLeaves / kLeavesPerByte>& questions) {
+      std::array<std::vector<LeafQuestion>, kMaxLeaves / kLeavesPerByte>& questions) {
     const Node& node = tree.nodes[number];
     if (node.is_leaf()) {
       masks_->leaf_nodes_.push_back(number);
@@ -207,6 +168,7 @@ class LeafMasks::Builder {
     const auto [found, is_new] =
         numbers_.try_emplace({feature, std::move(key)}, narrow(masks_->columns_.size()));
     if (is_new) {
+      if (inputs_[feature].columns.empty()) ++n_features_;
       masks_->columns_.push_back(std::move(column));
       inputs_[feature].columns.push_back(found->second);
     }
@@ -238,7 +200,8 @@ class LeafMasks::Builder {
 
   const Forest& forest_;
   std::vector<Inputs> inputs_;
-  std::map<ColumnKey, std::uint32_t> numbers_;
+  std::map<ColumnKey, std::uint32_t> numbers_;  // of columns
+  std::size_t n_features_ = 0;                  // with columns
   std::shared_ptr<LeafMasks> masks_ = std::make_shared<LeafMasks>();
 };
 
@@ -268,10 +231,11 @@ void LeafMasks::rank_feature(const Feature& feature, const TableView& table, Ran
       reals->doubles.find(values.data(), n_rows, ranks);
     }
   } else if (const auto* integers = std::get_if<ThresholdRanks<std::int64_t>>(&feature.ranks)) {
+    std::array<std::int64_t, kBlock> values{};
+    for (std::size_t i = 0; i < n_rows; ++i) values[i] = read_integer(column, rows.begin + i).value;
+    integers->find(values.data(), n_rows, ranks);
     for (std::size_t i = 0; i < n_rows; ++i) {
-      const Integer value = read_integer(column, rows.begin + i);
-      integers->find(&value.value, 1, ranks + i);
-      if (value.is_missing) ranks[i] = kMissingRank;
+      if (read_integer(column, rows.begin + i).is_missing) ranks[i] = kMissingRank;
     }
   } else {
     const std::uint32_t n_levels = std::get<Levels>(feature.ranks).n_levels;
@@ -302,70 +266,11 @@ void LeafMasks::read(const TableView& table, Range rows, Block& block) const {
 
 // ---- asking ----
 
-// Rows go by so many at a time that a question, once loaded, serves several vectors.
-template <std::size_t kWidth>
-COMMITTEE_INLINE void LeafMasks::answer(const Question* questions, const Byte* bytes,
-                                        std::size_t n_bytes, const std::uint8_t* columns,
-                                        std::size_t n_rows, std::uint8_t* out) {
-  using Bytes = typename VectorOf<kWidth>::Bytes;
-  constexpr std::size_t kVectors = 128 / kWidth;
-  static_assert(kBlock % 128 == 0);
-  for (std::size_t row = 0; row < n_rows; row += 128) {
-    Bytes bits[kVectors] = {};
-    Bytes first[kVectors] = {};
-    for (std::size_t i = n_bytes; i-- > 0;) {
-      Bytes left[kVectors];
-      for (Bytes& each : left) each = ~Bytes{};
-      for (std::uint32_t q = bytes[i].begin; q < bytes[i].end; ++q) {
-        const Question question = questions[q];
-        const std::uint8_t* const codes = columns + question.column + row;
-        for (std::size_t v = 0; v < kVectors; ++v) {
-          Bytes code;
-          std::memcpy(&code, codes + v * kWidth, kWidth);
-          left[v] &= reinterpret_cast<Bytes>(code <= question.most) | question.mask;
-        }
-      }
-      // The lowest byte with a bit is the one that counts.
-      const auto place = static_cast<std::uint8_t>(i * kLeavesPerByte);
-      for (std::size_t v = 0; v < kVectors; ++v) {
-        bits[v] = left[v] != 0 ? left[v] : bits[v];
-        first[v] = left[v] != 0 ? Bytes{} + place : first[v];
-      }
-    }
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      const Bytes lowest = bits[v] & -bits[v];
-      Bytes leaf = first[v];
-      leaf |= reinterpret_cast<Bytes>((lowest & 0xAA) != 0) & 1;
-      leaf |= reinterpret_cast<Bytes>((lowest & 0xCC) != 0) & 2;
-      leaf |= reinterpret_cast<Bytes>((lowest & 0xF0) != 0) & 4;
-      std::memcpy(out + row + v * kWidth, &leaf, kWidth);
-    }
-  }
-}
-
-void LeafMasks::answer_plain(const Question* questions, const Byte* bytes, std::size_t n_bytes,
-                             const std::uint8_t* columns, std::size_t n_rows, std::uint8_t* out) {
-  answer<16>(questions, bytes, n_bytes, columns, n_rows, out);
-}
-
-COMMITTEE_AVX2 void LeafMasks::answer_avx2(const Question* questions, const Byte* bytes,
-                                           std::size_t n_bytes, const std::uint8_t* columns,
-                                           std::size_t n_rows, std::uint8_t* out) {
-  answer<32>(questions, bytes, n_bytes, columns, n_rows, out);
-}
-
-COMMITTEE_AVX512 void LeafMasks::answer_avx512(const Question* questions, const Byte* bytes,
-                                               std::size_t n_bytes, const std::uint8_t* columns,
-                                               std::size_t n_rows, std::uint8_t* out) {
-  answer<64>(questions, bytes, n_bytes, columns, n_rows, out);
-}
-
 void LeafMasks::find_leaves(std::size_t tree, const Block& block, std::size_t n_rows,
                             std::uint8_t* out) const {
-  const auto run = uses_avx512() ? answer_avx512 : uses_avx2() ? answer_avx2 : answer_plain;
-  const SmallTree& of = trees_[tree];
-  run(questions_.data(), bytes_.data() + of.first_byte, of.n_bytes, block.columns.data(), n_rows,
-      out);
+  const auto [first_byte, n_bytes, first_leaf, n_leaves] = trees_[tree];
+  committee::find_leaves(questions_.data(), std::span(bytes_).subspan(first_byte, n_bytes),
+                         block.columns.data(), n_rows, out);
 }
 
 }  // namespace committee

@@ -21,6 +21,7 @@
 
 #include "column.hpp"
 #include "forest.hpp"
+#include "leaf_mask_kernels.hpp"
 #include "thread_pool.hpp"
 #include "threshold_ranks.hpp"
 
@@ -28,8 +29,7 @@ namespace committee {
 
 class LeafMasks {
  public:
-  // Rows of a block; few enough that their columns stay in the cache.
-  static constexpr std::size_t kBlock = 256;
+  static constexpr std::size_t kBlock = kMaskedRows;
   static constexpr std::size_t kMaxLeaves = 64;
 
   // Nothing where a tree has more leaves or a node has more than two children, and where making
@@ -60,13 +60,6 @@ class LeafMasks {
   struct Levels {
     std::uint32_t n_levels;  // larger ones take the default child everywhere
   };
-  // What a node asks: whether the byte of a column is at most `most`. If it is not, only the
-  // leaves of `mask` remain, of the eight that this is about.
-  struct Question {
-    std::uint32_t column;  // where it starts in a block
-    std::uint8_t most;
-    std::uint8_t mask;
-  };
   struct Column {
     bool missing_is_low = false;
     std::uint32_t first = 0;           // rank of which the code is 0
@@ -77,11 +70,6 @@ class LeafMasks {
     std::variant<Reals, ThresholdRanks<std::int64_t>, Levels> ranks;
     std::vector<std::uint32_t> columns;
   };
-  // Eight leaves and the questions about them.
-  struct Byte {
-    std::uint32_t begin;
-    std::uint32_t end;
-  };
   struct SmallTree {
     std::uint32_t first_byte;
     std::uint32_t n_bytes;
@@ -90,22 +78,12 @@ class LeafMasks {
   };
   class Builder;
 
-  template <std::size_t kWidth>
-  static void answer(const Question* questions, const Byte* bytes, std::size_t n_bytes,
-                     const std::uint8_t* columns, std::size_t n_rows, std::uint8_t* out);
-  static void answer_plain(const Question* questions, const Byte* bytes, std::size_t n_bytes,
-                           const std::uint8_t* columns, std::size_t n_rows, std::uint8_t* out);
-  static void answer_avx2(const Question* questions, const Byte* bytes, std::size_t n_bytes,
-                          const std::uint8_t* columns, std::size_t n_rows, std::uint8_t* out);
-  static void answer_avx512(const Question* questions, const Byte* bytes, std::size_t n_bytes,
-                            const std::uint8_t* columns, std::size_t n_rows, std::uint8_t* out);
-  void rank_feature(const Feature& feature, const TableView& table, Range rows,
-                    Block& block) const;
+  void rank_feature(const Feature& feature, const TableView& table, Range rows, Block& block) const;
 
   std::vector<Feature> features_;
   std::vector<Column> columns_;
-  std::vector<Question> questions_;
-  std::vector<Byte> bytes_;
+  std::vector<LeafQuestion> questions_;
+  std::vector<LeafByte> bytes_;
   std::vector<SmallTree> trees_;
   std::vector<std::uint32_t> leaf_nodes_;
 };

@@ -1,32 +1,63 @@
 #include "threshold_ranks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
+#include "simd.hpp"
+
 namespace committee {
 namespace {
 
-constexpr std::size_t kBuckets = 1024;
+// So many that most hold one threshold at most, and so few that they stay in the cache.
+std::size_t bucket_count(std::size_t n_thresholds) {
+  return std::bit_ceil(std::clamp<std::size_t>(4 * n_thresholds, 16, 4096));
+}
 
 template <typename T>
 constexpr bool kHasBuckets = std::is_floating_point_v<T>;  // integers are rare: one bucket
 
 // The place of a value among the buckets: NaN and what lies below them all in the first one.
 template <typename T>
-inline std::int32_t bucket_of(T value, T low, T scale) {
+inline std::int32_t bucket_of(T value, T low, T scale, T top) {
   if constexpr (kHasBuckets<T>) {
-    constexpr T kTop = static_cast<T>(kBuckets - 1);
     T place = (value - low) * scale;
     place = place > T{0} ? place : T{0};
-    place = place < kTop ? place : kTop;
+    place = place < top ? place : top;
     return static_cast<std::int32_t>(place);
   } else {
     return 0;
   }
 }
+
+// Searches go by so many at a time.
+constexpr std::size_t kTile = 64;
+
+// Buckets of some values: a loop of its own, for then it is vector code.
+template <typename T>
+COMMITTEE_INLINE void find_buckets_of(const T* __restrict values, T low, T scale, T top,
+                                      std::int32_t* __restrict buckets) {
+  for (std::size_t i = 0; i < kTile; ++i) buckets[i] = bucket_of(values[i], low, scale, top);
+}
+
+COMMITTEE_INLINE void find_buckets_code(const float* values, float low, float scale, float top,
+                                        std::int32_t* buckets) {
+  find_buckets_of(values, low, scale, top, buckets);
+}
+COMMITTEE_TWICE(void, find_buckets,
+                (const float* values, float low, float scale, float top, std::int32_t* buckets),
+                (values, low, scale, top, buckets))
+
+COMMITTEE_INLINE void find_buckets_code(const double* values, double low, double scale, double top,
+                                        std::int32_t* buckets) {
+  find_buckets_of(values, low, scale, top, buckets);
+}
+COMMITTEE_TWICE(void, find_buckets,
+                (const double* values, double low, double scale, double top, std::int32_t* buckets),
+                (values, low, scale, top, buckets))
 
 // The rank of a value that has `start` thresholds in lower buckets.
 template <int kSteps, typename T>
@@ -34,20 +65,28 @@ inline std::uint32_t search(const T* thresholds, std::uint32_t start, T value, i
   const int steps = kSteps > 0 ? kSteps : n_steps;
   std::uint32_t rank = start;
   for (int step = steps - 1; step >= 0; --step) {
-    const std::uint32_t half = 1U << step;
-    rank += thresholds[rank + half - 1] < value ? half : 0;
+    const auto is_above = static_cast<std::uint32_t>(thresholds[rank + (1U << step) - 1] < value);
+    rank += is_above << step;
   }
   return rank;
 }
 
 template <int kSteps, typename T>
-void find_ranks(const T* thresholds, const std::uint16_t* starts, T low, T scale, int n_steps,
-                const T* values, std::size_t n_values, std::uint16_t* ranks) {
-  for (std::size_t i = 0; i < n_values; ++i) {
-    const T value = values[i];
-    const std::uint32_t start = starts[bucket_of(value, low, scale)];
-    const auto rank = static_cast<std::uint16_t>(search<kSteps>(thresholds, start, value, n_steps));
-    ranks[i] = value == value ? rank : kMissingRank;
+void find_ranks(const T* thresholds, const std::uint16_t* starts, T low, T scale, T top,
+                int n_steps, const T* values, std::size_t n_values, std::uint16_t* ranks) {
+  std::array<T, kTile> tile{};
+  std::array<std::int32_t, kTile> buckets{};
+  for (std::size_t begin = 0; begin < n_values; begin += kTile) {
+    const std::size_t n = std::min(kTile, n_values - begin);
+    const T* from = values + begin;
+    if (n < kTile) from = std::copy_n(from, n, tile.data()) - n;
+    if constexpr (kHasBuckets<T>) find_buckets(from, low, scale, top, buckets.data());
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t start = starts[buckets[i]];
+      const std::uint32_t rank = search<kSteps>(thresholds, start, from[i], n_steps);
+      const auto is_missing = static_cast<std::uint32_t>(from[i] != from[i]);
+      ranks[begin + i] = static_cast<std::uint16_t>(rank | (0U - is_missing));
+    }
   }
 }
 
@@ -55,12 +94,13 @@ void find_ranks(const T* thresholds, const std::uint16_t* starts, T low, T scale
 
 template <typename T>
 std::size_t ThresholdRanks<T>::bucket(T value) const {
-  return static_cast<std::size_t>(bucket_of(value, low_, scale_));
+  return static_cast<std::size_t>(bucket_of(value, low_, scale_, top_));
 }
 
 template <typename T>
 ThresholdRanks<T>::ThresholdRanks(std::vector<T> thresholds) : thresholds_(std::move(thresholds)) {
-  const std::size_t n_buckets = kHasBuckets<T> ? kBuckets : 1;
+  const std::size_t n_buckets = kHasBuckets<T> ? bucket_count(thresholds_.size()) : 1;
+  top_ = static_cast<T>(n_buckets - 1);
   if constexpr (kHasBuckets<T>) {
     const auto is_finite = [](T t) { return std::isfinite(t); };
     const auto first = std::find_if(thresholds_.begin(), thresholds_.end(), is_finite);
@@ -81,16 +121,16 @@ ThresholdRanks<T>::ThresholdRanks(std::vector<T> thresholds) : thresholds_(std::
     most = std::max(most, count);
   }
   n_steps_ = std::bit_width(most);
-  constexpr T kTop = kHasBuckets<T> ? std::numeric_limits<T>::infinity()
-                                    : std::numeric_limits<T>::max();
+  constexpr T kTop =
+      kHasBuckets<T> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
   thresholds_.insert(thresholds_.end(), std::size_t{1} << n_steps_, kTop);
 }
 
 template <typename T>
 void ThresholdRanks<T>::find(const T* values, std::size_t n_values, std::uint16_t* ranks) const {
   const auto find_by = [&](auto steps) {
-    find_ranks<decltype(steps)::value>(thresholds_.data(), starts_.data(), low_, scale_, n_steps_,
-                                       values, n_values, ranks);
+    find_ranks<decltype(steps)::value>(thresholds_.data(), starts_.data(), low_, scale_, top_,
+                                       n_steps_, values, n_values, ranks);
   };
   switch (n_steps_) {
     case 1:

@@ -35,6 +35,7 @@ class ThresholdRanks {
   std::vector<std::uint16_t> starts_;  // of each bucket: how many thresholds lower ones have
   T low_{};
   T scale_{};  // buckets per unit
+  T top_{};    // the last bucket
   int n_steps_ = 0;
 };
 
