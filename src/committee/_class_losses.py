@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
-from committee import _core
 from committee._codec_classes import register
 from committee._loss import (
     LARGEST,
@@ -303,7 +303,7 @@ def _log_odds(y: Target, weights: Floats | None) -> float:
 def _two_probabilities(log_odds: Floats) -> Floats:
     """Return the probabilities of both classes, each without cancellation."""
     flat = np.asarray(log_odds).reshape(-1)
-    return _core.log_loss_shares(np.ascontiguousarray(flat, np.float64))
+    return np.column_stack([expit(-flat), expit(flat)])
 
 
 def _below_top(scores: Floats) -> Floats:

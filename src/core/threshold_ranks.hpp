@@ -6,7 +6,8 @@
 //
 // A value first finds its bucket, by a product and a rounding. Both keep order, so that thresholds
 // of lower buckets lie below the value and those of higher buckets do not; the few of its own
-// bucket are searched in as many steps for every value, without a branch to guess.
+// bucket are searched in as many steps for every value, without a branch to guess. With AVX-512, a
+// few hundred thresholds of single precision fit into registers and are searched there instead.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +35,9 @@ class ThresholdRanks {
   std::vector<T> thresholds_;          // and numbers that nothing exceeds, for the last steps
   std::vector<std::uint16_t> starts_;  // of each bucket: how many thresholds lower ones have
   T low_{};
-  T scale_{};  // buckets per unit
-  T top_{};    // the last bucket
+  T scale_{};              // buckets per unit
+  T top_{};                // the last bucket
+  std::vector<T> levels_;  // for registers; empty if there are too many thresholds
   int n_steps_ = 0;
 };
 
