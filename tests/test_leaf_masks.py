@@ -34,9 +34,7 @@ def split(rng, builder, node, feature, kind):
         threshold = rng.choice(NUMBERS) if rng.random() < 0.5 else rng.normal()
         return builder.split(node, feature, REAL, threshold, missing_left=left)
     if kind == 1:
-        return builder.split(
-            node, feature, INTEGER, BIG + rng.integers(-50, 50), missing_left=left
-        )
+        return builder.split(node, feature, INTEGER, BIG + rng.integers(-50, 50), missing_left=left)
     listed = np.flatnonzero(rng.random(N_LEVELS) < 0.5).tolist()
     data = bit_set(listed, N_LEVELS) if rng.random() < 0.5 else level_list(listed)
     return builder.split(node, feature, SUBSET, data, missing_left=left)
@@ -84,8 +82,7 @@ def check(forest, trees, table, n_rows=N_ROWS, n_values=1):
     """Sums, single trees and leaves against trees that walk row by row."""
     each = [tree.predict(table) for tree in trees]
     weights = np.linspace(-1.0, 2.0, len(trees))
-    sums, weighted, stages = np.zeros((3, n_rows, n_values)), np.zeros((n_rows, n_values)), []
-    sums = np.zeros((n_rows, n_values))
+    sums, weighted, stages = np.zeros((n_rows, n_values)), np.zeros((n_rows, n_values)), []
     for values, weight in zip(each, weights, strict=True):
         sums = sums + values
         weighted = weighted + weight * values
@@ -134,7 +131,7 @@ def test_every_number_of_rows(rng, level, n_rows):
     check(forest, trees, make_table(rng, [0, 0], n_rows), n_rows)
 
 
-def test_trees_of_several_values_and_votes(rng, level):
+def test_trees_of_several_values(rng, level):
     trees = [make_tree(rng, [0, 0], 20, n_values=3) for _ in range(10)]
     forest = make_forest(trees)
     assert forest.has_leaf_masks
