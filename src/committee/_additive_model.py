@@ -73,6 +73,8 @@ class TreeSum:
 
     def sums(self, table: _core.Table, n_threads: int) -> Floats:
         """Return the sums of all rounds, n_rows x n_columns, Fortran-ordered."""
+        if self.n_columns == 1:
+            return self.forests[0].predict(table, n_threads=n_threads)
         sums = np.empty((table.n_rows, self.n_columns), order="F")
         for column, forest in enumerate(self.forests):
             sums[:, column] = forest.predict(table, n_threads=n_threads)[:, 0]

@@ -133,6 +133,8 @@ class Forest:
     @property
     def n_trees(self) -> int: ...
     @property
+    def has_leaf_masks(self) -> bool: ...
+    @property
     def n_features(self) -> int: ...
     @property
     def n_values(self) -> int: ...
@@ -272,6 +274,9 @@ def squared_error_gradients(
     n_threads: int = 1,
 ) -> float:
     """Write the derivatives of half the squared error in place; return the sum of losses."""
+
+def log_loss_shares(scores: NDArray[np.float64], n_threads: int = 1) -> NDArray[np.float64]:
+    """Return the probabilities of two classes, n_rows x 2, for logarithms of odds."""
 
 def log_losses(
     target: NDArray[np.float64],

@@ -59,6 +59,31 @@ def fast_loss(loss: Loss, target: NDArray[Any], n_threads: int) -> FastLoss | No
     return None if kind is None else kind(target, loss.n_scores, n_threads)
 
 
+def fast_probabilities(loss: Loss, scores: Floats) -> Floats | None:
+    """Return the probabilities of classes in one pass; None if the loss has no fast form.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss. Classes derived from those of this library are asked themselves.
+    scores : ndarray of float64, shape (n_rows,) or (n_rows, n_scores)
+        Raw scores.
+
+    Returns
+    -------
+    shares : ndarray of float64, shape (n_rows, n_classes), or None
+        As `Loss.probabilities` says, within rounding.
+
+    Examples
+    --------
+    >>> fast_probabilities(BinaryLogLoss(), np.array([0.0, np.log(3.0)])).round(3).tolist()
+    [[0.5, 0.5], [0.25, 0.75]]
+    """
+    if type(loss) is not BinaryLogLoss:
+        return None
+    return _core.log_loss_shares(np.ascontiguousarray(scores, np.float64))
+
+
 class FastLoss(ABC):
     """A loss with the target of its rows, and memory for the derivatives.
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee._fast_losses import FastLoss, Pair, fast_loss
+from committee._fast_losses import FastLoss, Pair, fast_loss, fast_probabilities
 from committee._loss import Loss
 from committee._weighted_statistics import mean_loss
 
@@ -158,7 +158,9 @@ class Objective:
 
     def probabilities(self, scores: Floats) -> Floats:
         """Return the probabilities of the classes."""
-        return self.losses[0].probabilities(self._scores_of_first(scores))
+        loss, own = self.losses[0], self._scores_of_first(scores)
+        shares = fast_probabilities(loss, own)
+        return loss.probabilities(own) if shares is None else shares
 
     def _scores_of_first(self, scores: Floats) -> Floats:
         return scores[:, 0] if self.losses[0].n_scores == 1 else scores

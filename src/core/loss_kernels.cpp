@@ -50,17 +50,24 @@ COMMITTEE_INLINE void exp_of_negative(const Doubles& x, Doubles& out) {
                                   (reinterpret_cast<Longs>(shifted) << 52));
 }
 
-// `small` becomes e^-|score|.
-COMMITTEE_INLINE void log_loss_lanes(const Doubles& is_one, const Doubles& score, Doubles& gradient,
-                                     Doubles& hessian, Doubles& small) {
+// Probabilities of both classes; `small` becomes e^-|score|.
+COMMITTEE_INLINE void share_lanes(const Doubles& score, Doubles& zero, Doubles& one,
+                                  Doubles& small) {
   const Longs is_positive = score >= 0.0;
   exp_of_negative(is_positive ? -score : score, small);
   const Doubles likely = 1.0 / (1.0 + small);  // probability of the side the score is on
   const Doubles unlikely = small * likely;
-  const Doubles one = is_positive ? likely : unlikely;
-  const Doubles zero = is_positive ? unlikely : likely;
+  one = is_positive ? likely : unlikely;
+  zero = is_positive ? unlikely : likely;
+}
+
+COMMITTEE_INLINE void log_loss_lanes(const Doubles& is_one, const Doubles& score, Doubles& gradient,
+                                     Doubles& hessian, Doubles& small) {
+  Doubles zero;
+  Doubles one;
+  share_lanes(score, zero, one, small);
   gradient = is_one != 0.0 ? -zero : one;
-  hessian = likely * unlikely;
+  hessian = zero * one;
 }
 
 COMMITTEE_INLINE void read_lanes(const double* from, std::size_t n, Doubles& lanes) {
@@ -79,6 +86,25 @@ COMMITTEE_INLINE void write_lanes(const Doubles& lanes, std::size_t n, double* t
     std::memcpy(to, &lanes, n * sizeof(double));
   }
 }
+
+COMMITTEE_INLINE void shares_part_code(const double* scores, std::size_t n_rows, double* shares) {
+  for (std::size_t i = 0; i < n_rows; i += kLanes) {
+    const std::size_t n = std::min(kLanes, n_rows - i);
+    Doubles score;
+    Doubles zero;
+    Doubles one;
+    Doubles small;
+    read_lanes(scores + i, n, score);
+    share_lanes(score, zero, one, small);
+    for (std::size_t lane = 0; lane < n; ++lane) {
+      shares[2 * (i + lane)] = zero[lane];
+      shares[2 * (i + lane) + 1] = one[lane];
+    }
+  }
+}
+
+COMMITTEE_TWICE(void, shares_part, (const double* scores, std::size_t n_rows, double* shares),
+                (scores, n_rows, shares))
 
 // log(1 + u) for 0 <= u <= 1, as 2 artanh(u / (2 + u)) by its series.
 COMMITTEE_INLINE void log_of_one_plus(const Doubles& u, Doubles& out) {
@@ -401,6 +427,13 @@ void log_losses(std::span<const double> is_one, std::span<const double> scores,
                 std::span<double> losses, std::size_t n_threads) {
   for_each_part(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
     log_losses_part(is_one.data() + begin, scores.data() + begin, n_rows, losses.data() + begin);
+  });
+}
+
+void log_loss_shares(std::span<const double> scores, std::span<double> shares,
+                     std::size_t n_threads) {
+  for_each_part(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
+    shares_part(scores.data() + begin, n_rows, shares.data() + 2 * begin);
   });
 }
 

@@ -26,6 +26,10 @@ double log_loss_gradients(std::span<const double> is_one, std::span<const double
 void log_losses(std::span<const double> is_one, std::span<const double> scores,
                 std::span<double> losses, std::size_t n_threads);
 
+// The probabilities of both classes, row by row: n_rows x 2. Neither is one minus the other.
+void log_loss_shares(std::span<const double> scores, std::span<double> shares,
+                     std::size_t n_threads);
+
 // Several classes: scores, gradients and hessians are n_classes x n_rows, class by class.
 // gradient = p_k - [y = k], hessian = p_k (1 - p_k).
 double multinomial_gradients(std::span<const std::int32_t> classes, std::size_t n_classes,

@@ -1,6 +1,5 @@
 #include "score_kernels.hpp"
 
-#include <array>
 #include <atomic>
 #include <stdexcept>
 
@@ -52,27 +51,31 @@ COMMITTEE_INLINE Cut best_squared_cut_code(const double* __restrict left_weight,
   return first_largest(scores, begin, end);
 }
 
-enum Level : int { kScalar, kAvx2, kAvx512 };
+enum Level { kScalar, kAvx2, kAvx512 };
+constexpr const char* kLevelNames[] = {"scalar", "avx2", "avx512"};
 
+// The best that the processor has.
 Level best_level() {
 #ifdef COMMITTEE_HAS_AVX2
+  if (__builtin_cpu_supports("avx2") == 0) return kScalar;
   const bool has_avx512 =
       __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
       __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
-  if (__builtin_cpu_supports("avx2") != 0) return has_avx512 ? kAvx512 : kAvx2;
-#endif
+  return has_avx512 ? kAvx512 : kAvx2;
+#else
   return kScalar;
+#endif
 }
 
-std::atomic<int>& level_in_use() {
-  static std::atomic<int> level{best_level()};
+std::atomic<Level>& level_switch() {
+  static std::atomic<Level> level{best_level()};
   return level;
 }
 
 }  // namespace
 
-bool uses_avx2() { return level_in_use().load(std::memory_order_relaxed) >= kAvx2; }
-bool uses_avx512() { return level_in_use().load(std::memory_order_relaxed) >= kAvx512; }
+bool uses_avx2() { return level_switch().load(std::memory_order_relaxed) >= kAvx2; }
+bool uses_avx512() { return level_switch().load(std::memory_order_relaxed) >= kAvx512; }
 
 COMMITTEE_TWICE(Cut, best_gini_cut,
                 (const std::int32_t* left_weight, const std::int32_t* left_ones, std::size_t begin,
@@ -85,16 +88,12 @@ COMMITTEE_TWICE(Cut, best_squared_cut,
                  double* scores),
                 (left_weight, left_sum, right_sum, begin, end, total_weight, mean, scores))
 
-namespace {
-constexpr std::array<const char*, 3> kNames{"scalar", "avx2", "avx512"};
-}
-
-std::string simd_level() { return kNames[static_cast<std::size_t>(level_in_use().load())]; }
+std::string simd_level() { return kLevelNames[level_switch().load()]; }
 
 void set_simd_level(const std::string& level) {
-  if (level == "auto") return level_in_use().store(best_level());
-  for (int known = kScalar; known <= best_level(); ++known) {
-    if (level == kNames[static_cast<std::size_t>(known)]) return level_in_use().store(known);
+  if (level == "auto") return level_switch().store(best_level());
+  for (const Level each : {kScalar, kAvx2, kAvx512}) {
+    if (level == kLevelNames[each] && each <= best_level()) return level_switch().store(each);
   }
   throw std::invalid_argument("no such instruction set on this processor: " + level);
 }

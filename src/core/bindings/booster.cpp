@@ -238,6 +238,14 @@ void fill_log_losses(const Vector<double>& target, const Scores& scores, const S
   log_losses({target.data(), n_rows}, from, to, n_threads);
 }
 
+auto shares_of(const Vector<double>& scores, std::size_t n_threads) {
+  const std::size_t n_rows = scores.shape(0);
+  auto shares = empty_array<double>({n_rows, 2});
+  const WithoutGil without_gil;
+  log_loss_shares({scores.data(), n_rows}, {shares.data(), 2 * n_rows}, n_threads);
+  return shares;
+}
+
 void fill_multinomial_losses(const Vector<std::int32_t>& classes, const ScoreMatrix& scores,
                              const Scores& losses, std::size_t n_threads) {
   const std::size_t n_rows = classes.shape(0);
@@ -264,6 +272,8 @@ void register_booster(nb::module_& m) {
   m.def("log_losses", &fill_log_losses, nb::arg("target"), nb::arg("scores").noconvert(),
         nb::arg("losses"), nb::arg("n_threads") = 1,
         "The log loss of each row, two classes, written in place.");
+  m.def("log_loss_shares", &shares_of, nb::arg("scores"), nb::arg("n_threads") = 1,
+        "The probabilities of two classes, n_rows x 2, for logarithms of odds.");
   m.def("multinomial_losses", &fill_multinomial_losses, nb::arg("classes"),
         nb::arg("scores").noconvert(), nb::arg("losses").noconvert(), nb::arg("n_threads") = 1,
         "The log loss of each row, several classes, written in place.");
