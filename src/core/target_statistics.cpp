@@ -1,24 +1,51 @@
 #include "target_statistics.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <stdexcept>
 #include <vector>
+
+#include "quantize.hpp"
 
 namespace committee {
 
 namespace {
 
-// What is known of a level so far.
-struct Sum {
-  double target = 0.0;
-  double weight = 0.0;
+constexpr int kBits = 62;
 
-  double mean(double smoothing) const {
-    const double total = weight + smoothing;
-    return total > 0.0 ? target / total : 0.0;
+// What is known of a level so far, on the grids: levels of the same rows, in whatever order, have
+// the same mean to the last bit, and no bin lies between them.
+struct Sum {
+  std::int64_t target = 0;
+  std::int64_t weight = 0;
+};
+
+struct Grids {
+  int target = 0;
+  int weight = 0;
+
+  double mean(const Sum& sum, double smoothing) const {
+    const double total = std::ldexp(static_cast<double>(sum.weight), -weight) + smoothing;
+    return total > 0.0 ? std::ldexp(static_cast<double>(sum.target), -target) / total : 0.0;
   }
 };
+
+double weight_of(const LevelTarget& target, std::size_t row) {
+  return target.weights.empty() ? 1.0 : target.weights[row];
+}
+
+Grids grids_of(const LevelTarget& target) {
+  double targets = 0.0;
+  double weights = 0.0;
+  for (std::size_t row = 0; row < target.levels.size(); ++row) {
+    const double weight = weight_of(target, row);
+    targets += std::abs(weight * target.targets[row]);
+    weights += weight;
+  }
+  if (!std::isfinite(targets + weights)) throw std::invalid_argument("a target is not finite");
+  return {grid_exponent(targets, kBits), grid_exponent(weights, kBits)};
+}
 
 void check(const LevelTarget& target, std::size_t n_levels) {
   const std::size_t n_rows = target.levels.size();
@@ -26,8 +53,12 @@ void check(const LevelTarget& target, std::size_t n_levels) {
     return level < -1 || level >= static_cast<std::int64_t>(n_levels);
   });
   if (is_out) throw std::invalid_argument("a level is out of range");
-  if (std::any_of(target.order.begin(), target.order.end(), [&](auto r) { return r >= n_rows; })) {
-    throw std::invalid_argument("a row is out of range");
+  std::vector<bool> is_there(n_rows, false);
+  for (const std::uint32_t row : target.order) {
+    if (row >= n_rows || is_there[row]) {
+      throw std::invalid_argument("a row is out of range or there twice");
+    }
+    is_there[row] = true;
   }
 }
 
@@ -37,20 +68,21 @@ void ordered_means(const LevelTarget& target, double smoothing, std::span<double
                    std::span<double> of_levels) {
   const std::size_t n_levels = of_levels.size() - 2;
   check(target, n_levels);
+  const Grids grids = grids_of(target);
   std::vector<Sum> sums(n_levels + 2);
   const auto place = [&](std::size_t row) {
     const std::int32_t level = target.levels[row];
     return level < 0 ? n_levels + 1 : static_cast<std::size_t>(level);
   };
   for (const std::uint32_t row : target.order) {
-    const double weight = target.weights.empty() ? 1.0 : target.weights[row];
+    const double weight = weight_of(target, row);
     if (weight == 0.0) continue;
     Sum& sum = sums[place(row)];
-    of_rows[row] = sum.mean(smoothing);
-    sum.target += weight * target.targets[row];
-    sum.weight += weight;
+    of_rows[row] = grids.mean(sum, smoothing);
+    sum.target += to_grid(weight * target.targets[row], grids.target);
+    sum.weight += to_grid(weight, grids.weight);
   }
-  for (std::size_t i = 0; i < sums.size(); ++i) of_levels[i] = sums[i].mean(smoothing);
+  for (std::size_t i = 0; i < sums.size(); ++i) of_levels[i] = grids.mean(sums[i], smoothing);
   for (std::size_t row = 0; row < target.weights.size(); ++row) {
     if (target.weights[row] == 0.0) of_rows[row] = of_levels[place(row)];
   }
