@@ -21,15 +21,21 @@ struct Sum {
   std::int64_t weight = 0;
 };
 
+// Factors that bring numbers to the grids; powers of two, so that going back is exact.
 struct Grids {
-  int target = 0;
-  int weight = 0;
+  double target = 1.0;
+  double weight = 1.0;
 
   double mean(const Sum& sum, double smoothing) const {
-    const double total = std::ldexp(static_cast<double>(sum.weight), -weight) + smoothing;
-    return total > 0.0 ? std::ldexp(static_cast<double>(sum.target), -target) / total : 0.0;
+    const double total = static_cast<double>(sum.weight) / weight + smoothing;
+    return total > 0.0 ? static_cast<double>(sum.target) / target / total : 0.0;
   }
 };
+
+double factor_of(double sum_of_magnitudes) {
+  constexpr int kMost = 1000;  // of numbers below 1e-280 only the first digits are kept
+  return std::ldexp(1.0, std::min(grid_exponent(sum_of_magnitudes, kBits), kMost));
+}
 
 double weight_of(const LevelTarget& target, std::size_t row) {
   return target.weights.empty() ? 1.0 : target.weights[row];
@@ -44,7 +50,7 @@ Grids grids_of(const LevelTarget& target) {
     weights += weight;
   }
   if (!std::isfinite(targets + weights)) throw std::invalid_argument("a target is not finite");
-  return {grid_exponent(targets, kBits), grid_exponent(weights, kBits)};
+  return {factor_of(targets), factor_of(weights)};
 }
 
 void check(const LevelTarget& target, std::size_t n_levels) {
@@ -79,8 +85,8 @@ void ordered_means(const LevelTarget& target, double smoothing, std::span<double
     if (weight == 0.0) continue;
     Sum& sum = sums[place(row)];
     of_rows[row] = grids.mean(sum, smoothing);
-    sum.target += to_grid(weight * target.targets[row], grids.target);
-    sum.weight += to_grid(weight, grids.weight);
+    sum.target += std::llrint(weight * target.targets[row] * grids.target);
+    sum.weight += std::llrint(weight * grids.weight);
   }
   for (std::size_t i = 0; i < sums.size(); ++i) of_levels[i] = grids.mean(sums[i], smoothing);
   for (std::size_t row = 0; row < target.weights.size(); ++row) {
