@@ -392,8 +392,8 @@ class BoostingFit:
         if not is_same or self._fingerprint(model._sum) != model._fingerprint:
             raise ValueError(
                 "warm_start=True adds rounds that learn from the table of the last fit; the rows, "
-                "columns, target, classes, weights, loss, init or weak learner have changed. Set "
-                "warm_start=False to start anew"
+                "columns, target, classes, weights, loss, init, category_encoding or weak learner "
+                "have changed. Set warm_start=False to start anew"
             )
 
     def _has_statistics_of(self, total: TreeSum | LearnerSum) -> bool:

@@ -10,6 +10,7 @@
 #include "../column.hpp"
 #include "../target_statistics.hpp"
 #include "arrays.hpp"
+#include "gil.hpp"
 
 namespace committee {
 namespace {
@@ -36,7 +37,10 @@ nb::tuple means_of(const Vector<std::int32_t>& levels, std::size_t n_levels,
   auto of_rows = empty_array<double>({n_rows});
   auto of_levels = empty_array<double>({n_levels + 2});
   std::fill_n(of_rows.data(), n_rows, 0.0);
-  ordered_means(target, smoothing, {of_rows.data(), n_rows}, {of_levels.data(), n_levels + 2});
+  {
+    const WithoutGil free;
+    ordered_means(target, smoothing, {of_rows.data(), n_rows}, {of_levels.data(), n_levels + 2});
+  }
   return nb::make_tuple(of_rows, of_levels);
 }
 
