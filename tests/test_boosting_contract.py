@@ -73,6 +73,7 @@ NEW_PARAMETERS = {
     "interaction_cst",
     "categorical_features",
     "category_smoothing",
+    "category_encoding",
     "early_stopping",
     "validation_part",
     "scoring",

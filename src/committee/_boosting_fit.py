@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from committee import _core
 from committee._additive_model import LearnerSum, TreeSum
 from committee._any_table import AnyTable
+from committee._boosting_categories import encode_categories
 from committee._boosting_defaults import choose
 from committee._boosting_rounds import BoostingJob
 from committee._boosting_settings import (
@@ -34,6 +35,7 @@ from committee._progress import Progress
 from committee._sampling import RowSampler, parameter_seed, plan_rows
 from committee._table import TableSchema, read_table
 from committee._target import check_same_length
+from committee._target_statistics import TargetStatistics
 from committee._training_log import TrainingLog
 from committee._tree_settings import RowWeights, bin_table
 from committee._validation import Stopper, Watch, held_out_rows
@@ -46,7 +48,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-_VALIDATION = 7  # what a seed of its own is made for
+# What seeds of their own are made for.
+_VALIDATION = 7
+_ORDERS = 8
 
 
 class BoostingFit:
@@ -90,6 +94,17 @@ class BoostingFit:
         losses = (self.loss,) * self.target.n_outputs
         n_threads = model._threads()
         self.objective = Objective(losses, _columns(self.target), self.weights, n_threads)
+        self.n_features: int = self.table.n_features
+        self.statistics: TargetStatistics | None = None
+        if self.schema is not None:
+            self.statistics, self.table, self.schema = encode_categories(
+                model.category_encoding,
+                self.table,
+                self.schema,
+                self.objective,
+                self.target,
+                parameter_seed(self.seed, _ORDERS),
+            )
         self.n_kept = self._count_kept()
 
     def attributes(self) -> dict[str, Any]:
@@ -103,7 +118,7 @@ class BoostingFit:
         n_rounds = self.choices.n_estimators
         progress = Progress(self.name, "rounds", n_rounds, int(self.model.verbose))
         rounds = job.run(self.n_kept, n_rounds, progress)
-        n_features = self.table.n_features
+        n_features = self.n_features
         attributes |= self._results(rounds, job)
         attributes |= {
             "_start": start,
@@ -188,16 +203,21 @@ class BoostingFit:
         settings = booster_settings(model, self.schema, self.choices, n_drawn, total * share)
         weighs_hessians = self.weights is not None and self.loss.has_unit_hessian
         limit_weight(settings, model, n_drawn, total * share, weighs_hessians)
+        statistics, schema = self.statistics, self.schema
+        if statistics is not None:
+            statistics.widen(settings, self.n_features)
+            schema = statistics.schema(schema)
         n_threads = model._threads()
         is_exact = model.split_finding == "exact"
-        dataset, self.schema = bin_table(
+        dataset, seen = bin_table(
             model,
             self.table,
-            self.schema,
+            schema,
             self.weights,
             exact=is_exact,
             n_threads=n_threads,
         )
+        self.schema = seen if statistics is None else statistics.own_schema(self.schema, seen)
         booster = _core.Booster(dataset, settings, self.tree_weights, n_threads)
         alpha = model.ccp_alpha / 2  # scikit-learn's is of squared errors, twice the loss
         directions = settings.get("monotonic")
@@ -268,6 +288,7 @@ class BoostingFit:
         """Return a validation table as the learner takes it, and its number of rows."""
         if self.schema is not None:
             table = self.schema.read(X, self.name)
+            table = table if self.statistics is None else self.statistics.encode(table)
             return table, table.n_rows
         fitted = self.table
         found = AnyTable(X).matched(fitted.names, fitted.n_features, self.name, stacklevel=6)
@@ -321,7 +342,7 @@ class BoostingFit:
             more = before.head(n_rounds)
             return more
         if self.schema is not None:
-            more = TreeSum.of_rounds(rounds, self.schema)
+            more = TreeSum.of_rounds(rounds, self.schema, self.statistics)
         else:
             rates = [rate] * len(rounds)
             more = LearnerSum(rounds, rates, self.table.names, self.table.n_features)
@@ -360,8 +381,9 @@ class BoostingFit:
         model = self.model
         is_same = (
             self.n_rows == model._n_rows
-            and self.table.n_features == model.n_features_in_
+            and self.n_features == model.n_features_in_
             and getattr(model, "schema_", None) == self.schema
+            and self._has_statistics_of(model._sum)
             and (self.loss is model._given_loss or self.loss == model._given_loss)
             and model._start.is_of(model.init)
         )
@@ -370,9 +392,14 @@ class BoostingFit:
         if not is_same or self._fingerprint(model._sum) != model._fingerprint:
             raise ValueError(
                 "warm_start=True adds rounds that learn from the table of the last fit; the rows, "
-                "columns, target, classes, weights, loss, init or weak learner have changed. Set "
-                "warm_start=False to start anew"
+                "columns, target, classes, weights, loss, init, category_encoding or weak learner "
+                "have changed. Set warm_start=False to start anew"
             )
+
+    def _has_statistics_of(self, total: TreeSum | LearnerSum) -> bool:
+        """Whether the trees of the last fit see in the columns what new ones will see."""
+        fitted = total.statistics if isinstance(total, TreeSum) else None
+        return self.statistics is fitted if fitted is None else fitted.is_like(self.statistics)
 
 
 def _opened(eval_set: Any) -> tuple[Any, ...]:

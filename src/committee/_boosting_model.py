@@ -59,6 +59,7 @@ class BoostingModel(FittedBoosting):
     interaction_cst: Any
     categorical_features: Any
     category_smoothing: float
+    category_encoding: str
     early_stopping: bool | str
     validation_part: str
     scoring: Any
@@ -143,6 +144,7 @@ class BoostingModel(FittedBoosting):
         # Splits are found by second-order gain, whatever this says.
         check_choice("criterion", self.criterion, ("friedman_mse", "squared_error", "deprecated"))
         check_choice("split_finding", self.split_finding, ("hist", "exact"))
+        check_choice("category_encoding", self.category_encoding, ("auto", "subsets", "target"))
         check_choice("validation_part", self.validation_part, ("random", "last"))
         share = self.validation_fraction
         check_real("validation_fraction", share, 0, 1, include_low=False, include_high=False)

@@ -15,6 +15,8 @@ class Table:
     ) -> None: ...
     @staticmethod
     def from_matrix(matrix: NDArray[Any]) -> Table: ...
+    def add_from(self, table: Table, feature: int) -> None: ...
+    def levels(self, feature: int) -> NDArray[np.int32]: ...
     @property
     def n_rows(self) -> int: ...
     @property
@@ -335,3 +337,14 @@ class Booster:
     @staticmethod
     def with_leaf_values(tree: Tree, values: NDArray[np.float64]) -> Tree:
         """Return the same tree with other values, one a node."""
+
+def ordered_means(
+    levels: NDArray[np.int32],
+    n_levels: int,
+    order: NDArray[np.uint32],
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
+    *,
+    smoothing: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return means by level: of each row from those before it, and of each level."""

@@ -178,7 +178,7 @@ class FittedBoosting(BaseEstimator, ABC):
             return self._sum.rounds[number][column]
         tree = self._sum.forests[column].tree(number)
         model = DecisionTreeRegressor()
-        model._adopt(tree, self._sum.schema, None, n_outputs_=1)
+        model._adopt(tree, self._sum.tree_schema, None, n_outputs_=1)
         return model
 
     def _trees(self, what: str) -> TreeSum:
@@ -267,9 +267,10 @@ class FittedBoosting(BaseEstimator, ABC):
         sums = np.zeros(self.n_features_in_)
         for forest in total.forests:
             if kind == "gain":
-                sums += forest.impurity_decreases(n_threads).sum(axis=0)
+                parts = forest.impurity_decreases(n_threads).sum(axis=0)
             else:
-                sums += split_counts(forest, weighted=kind == "cover")
+                parts = split_counts(forest, weighted=kind == "cover")
+            sums += total.by_column(parts[np.newaxis])[0]
         whole = float(sums.sum())
         return sums / whole if whole > 0 else np.zeros_like(sums)
 
@@ -298,5 +299,6 @@ class FittedBoosting(BaseEstimator, ABC):
         n_threads = self._threads()
         parts = [forest.contributions(table, n_threads=n_threads) for forest in total.forests]
         values = np.concatenate(parts, axis=2)
-        values[:, -1] += self._first_scores(X, table.n_rows)
+        means = values[:, -1:] + self._first_scores(X, table.n_rows)[:, np.newaxis]
+        values = np.concatenate([total.by_column(values[:, :-1]), means], axis=1)
         return values[:, :, 0] if values.shape[2] == 1 else values

@@ -90,6 +90,10 @@ default=None
         Numeric columns to treat as categories; text and category columns always are.
     category_smoothing : float, default=10.0
         Added to the sum of the hessians of a level when levels are put in order.
+    category_encoding : {"auto", "subsets", "target"}, default="auto"
+        How categories are used: by subsets of their levels, or by target statistics, numbers in
+        place of levels that no row's own target is in. "auto" takes statistics for categories of
+        more than 16 levels, "target" for all. Their random order is drawn with `random_state`.
     early_stopping : bool or "auto", default="auto"
         Stop when validation rows show no improvement, and go back to the best round. "auto" does
         so if `n_iter_no_change` is given.
@@ -198,6 +202,7 @@ default=None
         interaction_cst: Any = None,
         categorical_features: Any = None,
         category_smoothing: float = 10.0,
+        category_encoding: str = "auto",
         early_stopping: bool | str = "auto",
         validation_part: str = "random",
         scoring: Any = None,
@@ -239,6 +244,7 @@ default=None
         self.interaction_cst = interaction_cst
         self.categorical_features = categorical_features
         self.category_smoothing = category_smoothing
+        self.category_encoding = category_encoding
         self.early_stopping = early_stopping
         self.validation_part = validation_part
         self.scoring = scoring
@@ -332,6 +338,10 @@ default=None
         Numeric columns to treat as categories; text and category columns always are.
     category_smoothing : float, default=10.0
         Added to the sum of the hessians of a level when levels are put in order.
+    category_encoding : {"auto", "subsets", "target"}, default="auto"
+        How categories are used: by subsets of their levels, or by target statistics, numbers in
+        place of levels that no row's own target is in. "auto" takes statistics for categories of
+        more than 16 levels, "target" for all. Their random order is drawn with `random_state`.
     early_stopping : bool or "auto", default="auto"
         Stop when validation rows show no improvement, and go back to the best round. "auto" does
         so if `n_iter_no_change` is given.
@@ -443,6 +453,7 @@ default=None
         interaction_cst: Any = None,
         categorical_features: Any = None,
         category_smoothing: float = 10.0,
+        category_encoding: str = "auto",
         early_stopping: bool | str = "auto",
         validation_part: str = "random",
         scoring: Any = None,
@@ -486,6 +497,7 @@ default=None
         self.interaction_cst = interaction_cst
         self.categorical_features = categorical_features
         self.category_smoothing = category_smoothing
+        self.category_encoding = category_encoding
         self.early_stopping = early_stopping
         self.validation_part = validation_part
         self.scoring = scoring

@@ -41,6 +41,23 @@ class InsideTask {
   bool was_inside_;
 };
 
+// A core that sleeps takes tens of microseconds to wake, as long as many tasks take: whoever waits
+// looks out for so long before it falls asleep.
+constexpr std::chrono::microseconds kAwake{50};
+
+template <typename Condition>
+void spin_until(const Condition& is_true) {
+  const auto until = std::chrono::steady_clock::now() + kAwake;
+  while (!is_true()) {
+    for (int i = 0; i < 32 && !is_true(); ++i) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+    if (std::chrono::steady_clock::now() >= until) return;
+  }
+}
+
 class Job {
  public:
   Job(std::size_t n_tasks, std::size_t max_helpers, const std::function<void(std::size_t)>& task,
@@ -64,6 +81,7 @@ class Job {
 
   // Returns when every claimed task has ended; then throws what a task threw, or Interrupted.
   void wait() {
+    spin_until([this] { return is_done(); });
     std::unique_lock lock(mutex_);
     while (!is_done()) {
       if (monitor_ == nullptr) {
@@ -176,6 +194,7 @@ class Pool {
     {
       const std::lock_guard lock(mutex_);
       jobs_.push_back(job);
+      n_added_.fetch_add(1, std::memory_order_release);
       grow(n_helpers);
     }
     for (std::size_t i = 0; i < n_helpers; ++i) job_added_.notify_one();
@@ -200,13 +219,23 @@ class Pool {
 
   void serve() {
     std::unique_lock lock(mutex_);
+    bool has_just_worked = false;
     for (;;) {
       const auto found =
           std::find_if(jobs_.begin(), jobs_.end(), [](const auto& j) { return j->wants_helper(); });
+      if (found == jobs_.end() && has_just_worked) {
+        has_just_worked = false;
+        const std::size_t seen = n_added_.load(std::memory_order_relaxed);
+        lock.unlock();
+        spin_until([&] { return n_added_.load(std::memory_order_acquire) != seen; });
+        lock.lock();
+        continue;
+      }
       if (found == jobs_.end()) {
         job_added_.wait(lock);
         continue;
       }
+      has_just_worked = true;
       std::shared_ptr<Job> job = *found;
       job->add_helper();
       lock.unlock();
@@ -222,6 +251,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable job_added_;
   std::vector<std::shared_ptr<Job>> jobs_;  // a job leaves when its caller has run out of tasks
+  std::atomic<std::size_t> n_added_{0};
   std::size_t n_workers_ = 0;
 };
 
