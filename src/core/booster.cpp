@@ -92,7 +92,7 @@ struct Booster::State {
   GradientRows gradients;
   std::vector<std::uint8_t> used;  // rows that a tree learns from; empty: all
   NodeRows rows;
-  std::vector<std::uint32_t> leaves;
+  AlignedVector<std::uint32_t> leaves;
   std::vector<GradientHistogram> histograms;  // not in use
   std::vector<GradientHistogram> spare;       // of further threads
 };
@@ -619,7 +619,7 @@ class Booster::Grower {
   }
 
   void find_leaves_of(Range part) {
-    std::vector<std::uint32_t>& leaves = state_.leaves;
+    AlignedVector<std::uint32_t>& leaves = state_.leaves;
     for (const Leaf& leaf : closed_) {
       if (leaf.range.place == NodeRange::Place::kTable) {
         std::fill(leaves.begin() + static_cast<std::ptrdiff_t>(part.begin),
