@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "aligned.hpp"
-#include "gradient_rows.hpp"
 
 namespace committee {
 
