@@ -301,14 +301,20 @@ void for_each_part(std::size_t n_rows, std::size_t n_threads, const Task& task) 
 }
 
 // The largest score of each row.
-void find_largest(const double* scores, std::size_t n_classes, std::size_t n_all, std::size_t begin,
-                  std::size_t n_rows, double* largest) {
+COMMITTEE_INLINE void find_largest_code(const double* scores, std::size_t n_classes,
+                                        std::size_t n_all, std::size_t begin, std::size_t n_rows,
+                                        double* __restrict largest) {
   std::copy_n(scores + begin, n_rows, largest);
   for (std::size_t k = 1; k < n_classes; ++k) {
     const double* own = scores + k * n_all + begin;
-    for (std::size_t i = 0; i < n_rows; ++i) largest[i] = std::max(largest[i], own[i]);
+    for (std::size_t i = 0; i < n_rows; ++i) largest[i] = own[i] > largest[i] ? own[i] : largest[i];
   }
 }
+
+COMMITTEE_TWICE(void, find_largest,
+                (const double* scores, std::size_t n_classes, std::size_t n_all, std::size_t begin,
+                 std::size_t n_rows, double* largest),
+                (scores, n_classes, n_all, begin, n_rows, largest))
 
 void multinomial_losses_part(const std::int32_t* classes, std::size_t n_classes, std::size_t n_all,
                              std::size_t begin, std::size_t n_rows, const double* scores,
@@ -356,6 +362,41 @@ double sum_multinomial_losses(const double* small, const double* lead, const dou
   return sum;
 }
 
+// What classes add that are not the likeliest, and how many are.
+COMMITTEE_INLINE void add_others_code(const double* __restrict exps, std::size_t n_rows,
+                                      double* __restrict others, double* __restrict n_largest) {
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    const double is_largest = exps[i] == 1.0 ? 1.0 : 0.0;
+    others[i] += exps[i] * (1.0 - is_largest);
+    n_largest[i] += is_largest;
+  }
+}
+
+COMMITTEE_TWICE(void, add_others,
+                (const double* exps, std::size_t n_rows, double* others, double* n_largest),
+                (exps, n_rows, others, n_largest))
+
+// From e^(score - largest) in `gradients` to the derivatives of one class.
+COMMITTEE_INLINE void finish_class_code(const std::int32_t* __restrict classes, std::int32_t own,
+                                        const double* __restrict sums,
+                                        const double* __restrict small, std::size_t n_rows,
+                                        double* __restrict gradients, double* __restrict hessians) {
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    const double e = gradients[i];
+    const double inverse = 1.0 / sums[i];
+    const double p = e * inverse;
+    const double beside = e == 1.0 ? small[i] : sums[i] - e;
+    const double rest = beside * inverse;
+    hessians[i] = p * rest;
+    gradients[i] = classes[i] == own ? -rest : p;
+  }
+}
+
+COMMITTEE_TWICE(void, finish_class,
+                (const std::int32_t* classes, std::int32_t own, const double* sums,
+                 const double* small, std::size_t n_rows, double* gradients, double* hessians),
+                (classes, own, sums, small, n_rows, gradients, hessians))
+
 double multinomial_part(const std::int32_t* classes, std::size_t n_classes, std::size_t n_all,
                         std::size_t begin, std::size_t n_rows, const double* scores,
                         const double* weights, double* gradients, double* hessians) {
@@ -370,11 +411,7 @@ double multinomial_part(const std::int32_t* classes, std::size_t n_classes, std:
   std::array<double, kPartRows> others{};
   std::array<double, kPartRows> n_largest{};
   for (std::size_t k = 0; k < n_classes; ++k) {
-    const double* const e = gradients + k * n_all + begin;
-    for (std::size_t i = 0; i < n_rows; ++i) {
-      others[i] += e[i] == 1.0 ? 0.0 : e[i];
-      n_largest[i] += e[i] == 1.0 ? 1.0 : 0.0;
-    }
+    add_others(gradients + k * n_all + begin, n_rows, others.data(), n_largest.data());
   }
   std::array<double, kPartRows> small;
   for (std::size_t i = 0; i < n_rows; ++i) {
@@ -385,14 +422,8 @@ double multinomial_part(const std::int32_t* classes, std::size_t n_classes, std:
   const double loss = sum_multinomial_losses(
       small.data(), largest.data(), weights == nullptr ? nullptr : weights + begin, n_rows);
   for (std::size_t k = 0; k < n_classes; ++k) {
-    double* const g = gradients + k * n_all + begin;
-    double* const h = hessians + k * n_all + begin;
-    for (std::size_t i = 0; i < n_rows; ++i) {
-      const double p = g[i] / sums[i];
-      const double rest = (g[i] == 1.0 ? small[i] : sums[i] - g[i]) / sums[i];
-      h[i] = p * rest;
-      g[i] = classes[begin + i] == static_cast<std::int32_t>(k) ? -rest : p;
-    }
+    finish_class(classes + begin, static_cast<std::int32_t>(k), sums.data(), small.data(), n_rows,
+                 gradients + k * n_all + begin, hessians + k * n_all + begin);
   }
   return loss;
 }
