@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from committee._params import check_int, check_int_or_fraction, check_real
 
-# Rounds that are tried at most.
-_MOST_ROUNDS = 1000
-# Up to so many rows, the rows are held out in turns in so many folds; above, one part of them.
+# Up to so many rows, so many leaves; above, 31.
+_LEAVES = ((2_500, 8), (50_000, 16))
+# What a round costs is told by the rows times the trees that look at them.
+# Up to so many, the rows are held out in turns in so many folds; above, one part of them.
 _FOLDS = ((5_000, 5), (20_000, 3))
+# Up to so many, steps of 0.05 and so many rounds at most; above, longer steps and fewer rounds.
+_CHEAP, _MOST_ROUNDS, _FEWER_ROUNDS = 200_000, 1000, 500
 # Rounds without a new best, times the learning rate, that end the search for their number.
 _PATIENCE = 2.0
 
@@ -101,14 +104,27 @@ def automatic_values(n_rows: int, n_columns: int, chooses_rounds: bool) -> dict[
         "l2_regularization": 1.0,
     }
     if chooses_rounds:
+        is_cheap = n_rows * n_columns <= _CHEAP
         values |= {
-            "n_estimators": _MOST_ROUNDS,
-            "learning_rate": 0.05,
+            "n_estimators": _MOST_ROUNDS if is_cheap else _FEWER_ROUNDS,
+            "learning_rate": 0.05 if is_cheap else 0.1,
             "subsample": 0.8,
             "max_features": 0.5,
+            "max_leaf_nodes": _step(_LEAVES, n_rows, 31),
             "min_samples_leaf": 10,
         }
     return values
+
+
+def _step(steps: Sequence[tuple[int, int]], size: int, last: int) -> int:
+    """Return what belongs to the first limit that is not exceeded.
+
+    Examples
+    --------
+    >>> _step(((10, 1), (20, 2)), 15, 3), _step(((10, 1), (20, 2)), 25, 3)
+    (2, 3)
+    """
+    return next((value for limit, value in steps if size <= limit), last)
 
 
 def choose(model: Any, n_rows: int, n_columns: int, is_warm: bool = False) -> BoostingChoices:
@@ -156,7 +172,7 @@ def choose(model: Any, n_rows: int, n_columns: int, is_warm: bool = False) -> Bo
         _rows_of_leaf(values["min_samples_leaf"], n_drawn),
         check_real("l2_regularization", values["l2_regularization"], 0.0),
         _patience(model, rate if _is_auto(model.n_estimators) else None),
-        _count_folds(n_rows) if chooses else 0,
+        _step(_FOLDS, n_rows * n_columns, 1) if chooses else 0,
     )
 
 
@@ -166,10 +182,6 @@ def _patience(model: Any, rate: float | None) -> int:
     if patience is not None:
         return patience
     return 10 if rate is None else round(_PATIENCE / min(max(rate, 0.01), 1.0))
-
-
-def _count_folds(n_rows: int) -> int:
-    return next((n_folds for most, n_folds in _FOLDS if n_rows <= most), 1)
 
 
 def _most_leaves(model: Any, auto: Mapping[str, Any]) -> int:

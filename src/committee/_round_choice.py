@@ -20,6 +20,7 @@ from committee._progress import Progress
 Floats = NDArray[np.float64]
 
 _STEP = 10  # rounds that each fold is boosted before the curves are looked at
+_NOTHING = 1e-5  # share of the first loss that is not worth more rounds: the rest is rounding
 
 
 @register
@@ -121,9 +122,13 @@ def choose_rounds(
         choice = RoundChoice.of_curves(np.array([_curve(job) for job in jobs]), is_score)
         progress.show(end)
         best = choice.n_rounds
-        if end - best >= max(patience, best // 3):
+        if end - best >= max(patience, best // 3) or _is_done(choice):
             break
     return choice
+
+
+def _is_done(choice: RoundChoice) -> bool:
+    return not choice.is_score and 0 <= choice.mean[-1] <= _NOTHING * choice.mean[0]
 
 
 def _curve(job: BoostingJob) -> Floats:

@@ -160,6 +160,16 @@ default=None
     schema_ : TableSchema
         Names, kinds and levels of the features.
 
+    Notes
+    -----
+    With ``n_estimators="auto"`` the rows are dealt into five folds, three in tables of medium size,
+    and in large ones `validation_fraction` of them is held out once; a fit for each part learns
+    from the other rows, all of them side by side. Their mean validation loss (or score) chooses the
+    number of rounds. Each class keeps its share in each part, groups are not divided, and
+    ``validation_part="last"`` holds out the last rows once. With an `eval_set` that chooses instead
+    and nothing is held out; ``early_stopping=True`` holds out a part, stops, and does not learn
+    from that part; with an `estimator` "auto" is 100 rounds.
+
     Examples
     --------
     >>> from committee import GradientBoostingClassifier
@@ -410,6 +420,16 @@ default=None
         Number of outputs.
     schema_ : TableSchema
         Names, kinds and levels of the features.
+
+    Notes
+    -----
+    With ``n_estimators="auto"`` the rows are dealt into five folds, three in tables of medium size,
+    and in large ones `validation_fraction` of them is held out once; a fit for each part learns
+    from the other rows, all of them side by side. Their mean validation loss (or score) chooses the
+    number of rounds. Each class keeps its share in each part, groups are not divided, and
+    ``validation_part="last"`` holds out the last rows once. With an `eval_set` that chooses instead
+    and nothing is held out; ``early_stopping=True`` holds out a part, stops, and does not learn
+    from that part; with an `estimator` "auto" is 100 rounds.
 
     Examples
     --------
