@@ -11,8 +11,10 @@ from typing import Any
 
 from committee._params import check_int, check_int_or_fraction, check_real
 
+# Up to so many rows a table is small: its trees are small, and rounds differ by what they draw.
+_SMALL = 2_500
 # Up to so many rows, so many leaves; above, 31.
-_LEAVES = ((2_500, 8), (50_000, 16))
+_LEAVES = ((_SMALL, 8), (50_000, 16))
 # What a round costs is told by the rows times the trees that look at them.
 # Up to so many, the rows are held out in turns in so many folds; above, one part of them.
 _FOLDS = ((5_000, 5), (20_000, 3))
@@ -108,7 +110,7 @@ def automatic_values(n_rows: int, n_columns: int, chooses_rounds: bool) -> dict[
         values |= {
             "n_estimators": _MOST_ROUNDS if is_cheap else _FEWER_ROUNDS,
             "learning_rate": 0.05 if is_cheap else 0.1,
-            "subsample": 0.8,
+            "subsample": 0.8 if n_rows <= _SMALL else 1.0,
             "max_features": 0.5,
             "max_leaf_nodes": _step(_LEAVES, n_rows, 31),
             "min_samples_leaf": 10,

@@ -194,6 +194,9 @@ class FittedBoosting(BaseEstimator, ABC):
         """Check that the parts of a loaded model fit each other."""
         if not hasattr(self, "_sum"):
             return
+        # Files from before the number of rounds was chosen have neither.
+        self.__dict__.setdefault("round_choice_", None)
+        self.__dict__.setdefault("chosen_params_", {})
         total, start, loss = self._sum, self._start, self._loss
         if not (
             isinstance(total, TreeSum | LearnerSum)
