@@ -230,6 +230,7 @@ class BoostingFit:
         fold.eval_set = None
         job = fold._job(fold._learner(), fold._start())
         job.callbacks = ()  # they hear of the rounds that become the model
+        job.notes_training = False
         return job
 
     # ---- learner and start ----
