@@ -53,7 +53,7 @@ class GradientBoostingClassifier(BoostingClassifier):
     verbose : int, default=0
         1 tells about progress on stderr about ten times, 2 after each round.
     max_leaf_nodes : int, None or "auto", default="auto"
-        Most leaves of a tree. "auto" is 31, or no limit where `max_depth` or `max_splits` is given.
+        Most leaves of a tree. "auto" is no limit where `max_depth` or `max_splits` is given.
     warm_start : bool, default=False
         Keep the rounds of the last fit and add more: the same model as one fit with as many.
         Values that are "auto" stay what they were, `n_estimators` too: set it to add rounds.
@@ -169,6 +169,10 @@ default=None
     ``validation_part="last"`` holds out the last rows once. With an `eval_set` that chooses instead
     and nothing is held out; ``early_stopping=True`` holds out a part, stops, and does not learn
     from that part; with an `estimator` "auto" is 100 rounds.
+
+    What "auto" stands for is chosen to go with an automatic number of rounds, by the number of
+    rows and of trees a round. With a given number it is a learning rate of 0.1, 31 leaves, 20 rows
+    a leaf, an L2 regularization of 1, all rows and all features. `chosen_params_` tells.
 
     Examples
     --------
@@ -315,7 +319,7 @@ or Loss, default="squared_error"
     verbose : int, default=0
         1 tells about progress on stderr about ten times, 2 after each round.
     max_leaf_nodes : int, None or "auto", default="auto"
-        Most leaves of a tree. "auto" is 31, or no limit where `max_depth` or `max_splits` is given.
+        Most leaves of a tree. "auto" is no limit where `max_depth` or `max_splits` is given.
     warm_start : bool, default=False
         Keep the rounds of the last fit and add more: the same model as one fit with as many.
         Values that are "auto" stay what they were, `n_estimators` too: set it to add rounds.
@@ -430,6 +434,10 @@ default=None
     ``validation_part="last"`` holds out the last rows once. With an `eval_set` that chooses instead
     and nothing is held out; ``early_stopping=True`` holds out a part, stops, and does not learn
     from that part; with an `estimator` "auto" is 100 rounds.
+
+    What "auto" stands for is chosen to go with an automatic number of rounds, by the number of
+    rows and of trees a round. With a given number it is a learning rate of 0.1, 31 leaves, 20 rows
+    a leaf, an L2 regularization of 1, all rows and all features. `chosen_params_` tells.
 
     Examples
     --------
