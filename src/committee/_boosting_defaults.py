@@ -13,13 +13,13 @@ from committee._params import check_int, check_int_or_fraction, check_real
 
 # Up to so many rows a table is small: its trees are small, and rounds differ by what they draw.
 _SMALL = 2_500
-# Up to so many rows, so many leaves; above, 31.
-_LEAVES = ((_SMALL, 8), (50_000, 16))
+# Up to so many rows, so many leaves; above, 127.
+_LEAVES = ((_SMALL, 8), (50_000, 16), (200_000, 31))
 # What a round costs is told by the rows times the trees that look at them.
 # Up to so many, the rows are held out in turns in so many folds; above, one part of them.
 _FOLDS = ((5_000, 5), (20_000, 3))
-# Up to so many, steps of 0.05 and so many rounds at most; above, longer steps and fewer rounds.
-_CHEAP, _MOST_ROUNDS, _FEWER_ROUNDS = 200_000, 1000, 500
+# Rows times trees that a fit may look at, which bounds the number of rounds.
+_WORK, _LEAST_ROUNDS, _MOST_ROUNDS = 300_000_000, 100, 2000
 # Rounds without a new best, times the learning rate, that end the search for their number.
 _PATIENCE = 2.0
 
@@ -95,6 +95,9 @@ def automatic_values(n_rows: int, n_columns: int, chooses_rounds: bool) -> dict[
     --------
     >>> automatic_values(1000, 1, False)["learning_rate"]
     0.1
+    >>> large = automatic_values(500_000, 7, True)
+    >>> large["n_estimators"], large["learning_rate"], large["max_leaf_nodes"]
+    (100, 0.2, 127)
     """
     values: dict[str, Any] = {
         "n_estimators": 100,
@@ -106,13 +109,15 @@ def automatic_values(n_rows: int, n_columns: int, chooses_rounds: bool) -> dict[
         "l2_regularization": 1.0,
     }
     if chooses_rounds:
-        is_cheap = n_rows * n_columns <= _CHEAP
+        most = _WORK // max(n_rows * n_columns, 1)
+        most = min(max(most, _LEAST_ROUNDS), _MOST_ROUNDS)
         values |= {
-            "n_estimators": _MOST_ROUNDS if is_cheap else _FEWER_ROUNDS,
-            "learning_rate": 0.05 if is_cheap else 0.1,
+            "n_estimators": most,
+            # Fewer rounds have to go further.
+            "learning_rate": 0.05 if most >= 1000 else 0.1 if most >= 250 else 0.2,
             "subsample": 0.8 if n_rows <= _SMALL else 1.0,
             "max_features": 0.5,
-            "max_leaf_nodes": _step(_LEAVES, n_rows, 31),
+            "max_leaf_nodes": _step(_LEAVES, n_rows, 127),
             "min_samples_leaf": 10,
         }
     return values
