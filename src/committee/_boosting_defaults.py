@@ -15,11 +15,11 @@ from committee._params import check_int, check_int_or_fraction, check_real
 _SMALL = 2_500
 # Up to so many rows, so many leaves; above, 127.
 _LEAVES = ((_SMALL, 8), (50_000, 16), (200_000, 31))
-# What a round costs is told by the rows times the trees that look at them.
-# Up to so many, the rows are held out in turns in so many folds; above, one part of them.
+# Up to so many rows times trees of a round, the rows are held out in turns in so many folds;
+# above, one part of them.
 _FOLDS = ((5_000, 5), (20_000, 3))
-# Rows times trees that a fit may look at, which bounds the number of rounds.
-_WORK, _LEAST_ROUNDS, _MOST_ROUNDS = 300_000_000, 100, 2000
+# Cells of the table, times trees, that a fit may look at: it bounds the number of rounds.
+_WORK, _LEAST_ROUNDS, _MOST_ROUNDS = 5_000_000_000, 100, 2000
 # Rounds without a new best, times the learning rate, that end the search for their number.
 _PATIENCE = 2.0
 
@@ -73,13 +73,17 @@ class BoostingChoices:
         }
 
 
-def automatic_values(n_rows: int, n_columns: int, chooses_rounds: bool) -> dict[str, Any]:
+def automatic_values(
+    n_rows: int, n_features: int, n_columns: int, chooses_rounds: bool
+) -> dict[str, Any]:
     """Return what "auto" means for a table.
 
     Parameters
     ----------
     n_rows : int
         Rows to learn from, repetitions included.
+    n_features : int
+        Number of features.
     n_columns : int
         Trees of a round.
     chooses_rounds : bool
@@ -93,9 +97,9 @@ def automatic_values(n_rows: int, n_columns: int, chooses_rounds: bool) -> dict[
 
     Examples
     --------
-    >>> automatic_values(1000, 1, False)["learning_rate"]
+    >>> automatic_values(1000, 10, 1, False)["learning_rate"]
     0.1
-    >>> large = automatic_values(500_000, 7, True)
+    >>> large = automatic_values(500_000, 50, 7, True)
     >>> large["n_estimators"], large["learning_rate"], large["max_leaf_nodes"]
     (100, 0.2, 127)
     """
@@ -109,14 +113,15 @@ def automatic_values(n_rows: int, n_columns: int, chooses_rounds: bool) -> dict[
         "l2_regularization": 1.0,
     }
     if chooses_rounds:
-        most = _WORK // max(n_rows * n_columns, 1)
+        most = _WORK // max(n_rows * n_features * n_columns, 1)
         most = min(max(most, _LEAST_ROUNDS), _MOST_ROUNDS)
         values |= {
             "n_estimators": most,
             # Fewer rounds have to go further.
             "learning_rate": 0.05 if most >= 1000 else 0.1 if most >= 250 else 0.2,
             "subsample": 0.8 if n_rows <= _SMALL else 1.0,
-            "max_features": 0.5,
+            # Several trees a round see more features between them.
+            "max_features": 0.5 if n_columns == 1 else 0.25,
             "max_leaf_nodes": _step(_LEAVES, n_rows, 127),
             "min_samples_leaf": 10,
         }
@@ -134,7 +139,9 @@ def _step(steps: Sequence[tuple[int, int]], size: int, last: int) -> int:
     return next((value for limit, value in steps if size <= limit), last)
 
 
-def choose(model: Any, n_rows: int, n_columns: int, is_warm: bool = False) -> BoostingChoices:
+def choose(
+    model: Any, n_rows: int, n_features: int, n_columns: int, is_warm: bool = False
+) -> BoostingChoices:
     """Check the parameters that may be "auto", and decide those that are.
 
     Parameters
@@ -143,6 +150,8 @@ def choose(model: Any, n_rows: int, n_columns: int, is_warm: bool = False) -> Bo
         Has the parameters.
     n_rows : int
         Rows to learn from, repetitions included.
+    n_features : int
+        Number of features.
     n_columns : int
         Trees of a round.
     is_warm : bool, default=False
@@ -156,13 +165,13 @@ def choose(model: Any, n_rows: int, n_columns: int, is_warm: bool = False) -> Bo
     Examples
     --------
     >>> from committee import GradientBoostingRegressor
-    >>> choices = choose(GradientBoostingRegressor(n_estimators=50), 1000, 1)
+    >>> choices = choose(GradientBoostingRegressor(n_estimators=50), 1000, 10, 1)
     >>> choices.n_estimators, choices.learning_rate, choices.max_leaf_nodes
     (50, 0.1, 31)
     """
     # A weak learner of the user's is not for us to tune.
     chooses = _is_auto(model.n_estimators) and model.estimator is None and not is_warm
-    auto = automatic_values(n_rows, n_columns, chooses)
+    auto = automatic_values(n_rows, n_features, n_columns, chooses)
     if is_warm:
         auto |= model.chosen_params_
     given = {name: getattr(model, name) for name in auto}

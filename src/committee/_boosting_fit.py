@@ -84,7 +84,8 @@ class BoostingFit:
         self.seed: int = model._seed if self.is_warm else check_seed(model.random_state)
         self.stops: bool = model._stops or model._stops_on(eval_set)
         self._weigh(own)
-        self.choices = choose(model, self.n_counted, self.objective.n_columns, self.is_warm)
+        n_features, n_columns = self.table.n_features, self.objective.n_columns
+        self.choices = choose(model, self.n_counted, n_features, n_columns, self.is_warm)
         self.n_kept = self._count_kept()
         self.round_choice: RoundChoice | None = model.round_choice_ if self.is_warm else None
 

@@ -170,8 +170,8 @@ default=None
     and nothing is held out; ``early_stopping=True`` holds out a part, stops, and does not learn
     from that part; with an `estimator` "auto" is 100 rounds.
 
-    What "auto" stands for is chosen to go with an automatic number of rounds, by the number of
-    rows and of trees a round. With a given number it is a learning rate of 0.1, 31 leaves, 20 rows
+    What "auto" stands for is chosen to go with an automatic number of rounds, by the size of the
+    table and of a round. With a given number it is a learning rate of 0.1, 31 leaves, 20 rows
     a leaf, an L2 regularization of 1, all rows and all features. `chosen_params_` tells.
 
     Examples
@@ -435,8 +435,8 @@ default=None
     and nothing is held out; ``early_stopping=True`` holds out a part, stops, and does not learn
     from that part; with an `estimator` "auto" is 100 rounds.
 
-    What "auto" stands for is chosen to go with an automatic number of rounds, by the number of
-    rows and of trees a round. With a given number it is a learning rate of 0.1, 31 leaves, 20 rows
+    What "auto" stands for is chosen to go with an automatic number of rounds, by the size of the
+    table and of a round. With a given number it is a learning rate of 0.1, 31 leaves, 20 rows
     a leaf, an L2 regularization of 1, all rows and all features. `chosen_params_` tells.
 
     Examples
