@@ -416,7 +416,11 @@ def test_scores_that_leave_the_range_are_named(numbers):
     for rate in (1e3, 1e4):
         with pytest.raises(ValueError, match="scores have left the range of float64"):
             GradientBoostingRegressor(
-                loss=Runaway(), init="zero", learning_rate=rate, l2_regularization=0.0
+                loss=Runaway(),
+                init="zero",
+                n_estimators=100,
+                learning_rate=rate,
+                l2_regularization=0.0,
             ).fit(X, y)
 
 

@@ -170,7 +170,7 @@ class FastBinaryLoss(FastLoss):
         self.bends = np.empty_like(self.slopes)
 
     def _prepared(self, target: NDArray[Any]) -> Floats:
-        return (target == 1).astype(np.float64)
+        return np.asarray(target == 1, np.float64)
 
     def _pass(self, scores: Floats, weights: Floats | None) -> float:
         slopes, bends = self.slopes[:, 0], self.bends[:, 0]

@@ -16,6 +16,7 @@ from committee._boosting_start import BoostingStart
 from committee._loss import Loss
 from committee._objective import Objective
 from committee._params import check_choice
+from committee._round_choice import RoundChoice
 from committee._split_counts import split_counts
 from committee._table import TableSchema
 from committee._threads import resolve_threads
@@ -56,6 +57,8 @@ class FittedBoosting(BaseEstimator, ABC):
     _fingerprint: int
     _n_rows: int
     training_log_: TrainingLog
+    round_choice_: RoundChoice | None
+    chosen_params_: dict[str, Any]
     best_iteration_: int
     n_estimators_: int
     schema_: TableSchema
@@ -191,6 +194,9 @@ class FittedBoosting(BaseEstimator, ABC):
         """Check that the parts of a loaded model fit each other."""
         if not hasattr(self, "_sum"):
             return
+        # Files from before the number of rounds was chosen have neither.
+        self.__dict__.setdefault("round_choice_", None)
+        self.__dict__.setdefault("chosen_params_", {})
         total, start, loss = self._sum, self._start, self._loss
         if not (
             isinstance(total, TreeSum | LearnerSum)
@@ -198,6 +204,8 @@ class FittedBoosting(BaseEstimator, ABC):
             and isinstance(loss, Loss)
             and isinstance(self._given_loss, Loss)
             and isinstance(self.training_log_, TrainingLog)
+            and isinstance(self.round_choice_, RoundChoice | None)
+            and isinstance(self.chosen_params_, dict)
         ):
             raise ValueError("a part of the model is of another type")
         n_columns = self._objective.n_columns
