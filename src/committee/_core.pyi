@@ -266,7 +266,7 @@ def log_loss_gradients(
     weights: NDArray[np.float64] | None = None,
     n_threads: int = 1,
 ) -> float:
-    """Write the derivatives of the log loss of two classes (0.0 or 1.0) in place; return the sum of losses."""
+    """Write the derivatives of the log loss of two classes in place; return the sum of losses."""
 
 def squared_error_gradients(
     target: NDArray[np.float64],
@@ -304,7 +304,7 @@ def multinomial_gradients(
     weights: NDArray[np.float64] | None = None,
     n_threads: int = 1,
 ) -> float:
-    """Write the derivatives of the log loss of several classes, Fortran-ordered, in place; return the sum of losses."""
+    """Write the derivatives for several classes, Fortran-ordered; return the sum of losses."""
 
 class Booster:
     """Grows the trees of gradient boosting; see src/core/booster.hpp."""
