@@ -75,6 +75,9 @@ def models():
             n_iter_no_change=5,
             random_state=0,
         ).fit(X, number),
+        "boosting_statistics": GradientBoostingClassifier(
+            n_estimators=4, min_samples_leaf=3, category_encoding="target", random_state=0
+        ).fit(X, label),
     }
 
 

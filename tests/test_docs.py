@@ -192,7 +192,7 @@ def test_few_modules_talk_to_the_engine():
     reading, arrays, draws = {"_table"}, {"_tree_arrays"}, {"_sampling"}
     growing = {"_tree_settings", "_tree_model", "_forest_growth"}
     forests = {"_fitted_forest", "_bagged_trees"}
-    boosting = {"_additive_model", "_boosting_fit", "_fast_losses"}
+    boosting = {"_additive_model", "_boosting_fit", "_fast_losses", "_target_statistics"}
     assert users == reading | arrays | draws | growing | forests | boosting
 
 

@@ -7,8 +7,8 @@ added by whoever asks.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from committee import _core
 from committee._any_table import AnyTable
 from committee._codec_classes import register
 from committee._table import TableSchema
+from committee._target_statistics import TargetStatistics
 
 Floats = NDArray[np.float64]
 
@@ -35,27 +36,47 @@ class TreeSum:
         All with the same number of trees.
     schema : TableSchema
         How tables are read.
+    statistics : TargetStatistics or None, default=None
+        What the trees see in place of some of the columns.
     """
 
     forests: list[_core.Forest]
     schema: TableSchema
+    statistics: TargetStatistics | None = None
+
+    _later_fields: ClassVar[tuple[str, ...]] = ("statistics",)
 
     @classmethod
-    def of_rounds(cls, rounds: list[list[_core.Tree]], schema: TableSchema) -> TreeSum:
+    def of_rounds(
+        cls,
+        rounds: list[list[_core.Tree]],
+        schema: TableSchema,
+        statistics: TargetStatistics | None = None,
+    ) -> TreeSum:
         """Make one of the trees of each round."""
         columns = zip(*rounds, strict=True)
-        return cls(
-            [_core.Forest.from_trees(list(each), "squared_error", []) for each in columns], schema
-        )
+        forests = [_core.Forest.from_trees(list(each), "squared_error", []) for each in columns]
+        return cls(forests, schema, statistics)
 
     def head(self, n_rounds: int) -> TreeSum:
         """Return the sum of the first rounds."""
-        return TreeSum([forest.part(0, n_rounds) for forest in self.forests], self.schema)
+        return replace(self, forests=[forest.part(0, n_rounds) for forest in self.forests])
 
     def joined(self, more: TreeSum) -> TreeSum:
         """Return the sum with more rounds."""
         pairs = zip(self.forests, more.forests, strict=True)
-        return TreeSum([_core.Forest.join([a, b]) for a, b in pairs], more.schema)
+        return replace(more, forests=[_core.Forest.join([a, b]) for a, b in pairs])
+
+    @property
+    def tree_schema(self) -> TableSchema:
+        """The features as the trees see them."""
+        return self.schema if self.statistics is None else self.statistics.schema(self.schema)
+
+    def by_column(self, values: Floats) -> Floats:
+        """Add up, in the second axis, what the trees' features have to the user's columns."""
+        if self.statistics is None:
+            return values
+        return self.statistics.gather(values, self.schema.n_features)
 
     @property
     def n_rounds(self) -> int:
@@ -69,10 +90,13 @@ class TreeSum:
 
     def read(self, X: Any, name: str) -> _core.Table:
         """Read a table to predict from."""
-        return self.schema.read(X, name)
+        table = self.schema.read(X, name)
+        return table if self.statistics is None else self.statistics.encode(table)
 
     def sums(self, table: _core.Table, n_threads: int) -> Floats:
         """Return the sums of all rounds, n_rows x n_columns, Fortran-ordered."""
+        if self.n_columns == 1:
+            return self.forests[0].predict(table, n_threads=n_threads)
         sums = np.empty((table.n_rows, self.n_columns), order="F")
         for column, forest in enumerate(self.forests):
             sums[:, column] = forest.predict(table, n_threads=n_threads)[:, 0]
@@ -103,10 +127,15 @@ class TreeSum:
         forests = self.forests
         if type(forests) is not list or type(self.schema) is not TableSchema or not forests:
             raise ValueError("a part is of another type")
+        if self.statistics is not None and (
+            type(self.statistics) is not TargetStatistics or not self.statistics.fits(self.schema)
+        ):
+            raise ValueError("the target statistics do not fit the schema")
+        n_features = self.tree_schema.n_features
         for forest in forests:
             if type(forest) is not _core.Forest or forest.n_trees != forests[0].n_trees:
                 raise ValueError("the columns differ in their number of trees")
-            if (forest.n_features, forest.n_values) != (self.schema.n_features, 1):
+            if (forest.n_features, forest.n_values) != (n_features, 1):
                 raise ValueError("the trees do not fit the schema")
         if forests[0].n_trees == 0:
             raise ValueError("there are no trees")

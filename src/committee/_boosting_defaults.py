@@ -1,11 +1,27 @@
-"""What gradient boosting does where the user says "auto": all automatic choices in one place."""
+"""What gradient boosting does where the user says "auto": all automatic choices in one place.
+
+`docs/defaults.md` has the measurements behind the numbers.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from committee._params import check_int, check_int_or_fraction, check_real
+
+# Up to so many rows a table is small: its trees are small, and rounds differ by what they draw.
+_SMALL = 2_500
+# Up to so many rows, so many leaves; above, 127.
+_LEAVES = ((_SMALL, 8), (50_000, 16), (200_000, 31))
+# Up to so many rows times trees of a round, the rows are held out in turns in so many folds;
+# above, one part of them.
+_FOLDS = ((5_000, 5), (20_000, 3))
+# Cells of the table, times trees, that a fit may look at: it bounds the number of rounds.
+_WORK, _LEAST_ROUNDS, _MOST_ROUNDS = 5_000_000_000, 100, 2000
+# Rounds without a new best, times the learning rate, that end the search for their number.
+_PATIENCE = 2.0
 
 
 @dataclass(frozen=True)
@@ -18,6 +34,10 @@ class BoostingChoices:
         Number of rounds, or the most of them.
     learning_rate : float
         Factor of each step.
+    subsample : float
+        Share of the rows that a round draws.
+    max_features : int, float, str or None
+        Features drawn at each node.
     max_leaf_nodes : int
         Most leaves of a tree; 0 is no limit.
     min_samples_leaf : int
@@ -25,19 +45,102 @@ class BoostingChoices:
     l2_regularization : float
         Added to the sum of the hessians of a leaf.
     patience : int
-        Rounds without an improvement after which early stopping ends the fit.
+        Rounds without an improvement after which a search for their number ends.
+    n_folds : int
+        Parts to hold out in turns to choose the number of rounds; 0 where it is given.
     """
 
     n_estimators: int
     learning_rate: float
+    subsample: float
+    max_features: int | float | str | None
     max_leaf_nodes: int
     min_samples_leaf: int
     l2_regularization: float
     patience: int
+    n_folds: int
+
+    def params(self, n_estimators: int) -> dict[str, Any]:
+        """Return the parameters with which an estimator does the same in so many rounds."""
+        return {
+            "n_estimators": n_estimators,
+            "learning_rate": self.learning_rate,
+            "subsample": self.subsample,
+            "max_features": self.max_features,
+            "max_leaf_nodes": self.max_leaf_nodes or None,
+            "min_samples_leaf": self.min_samples_leaf,
+            "l2_regularization": self.l2_regularization,
+        }
+
+
+def automatic_values(
+    n_rows: int, n_features: int, n_columns: int, chooses_rounds: bool
+) -> dict[str, Any]:
+    """Return what "auto" means for a table.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows to learn from, repetitions included.
+    n_features : int
+        Number of features.
+    n_columns : int
+        Trees of a round.
+    chooses_rounds : bool
+        Whether the number of rounds is automatic too. With a given number, the steps are longer
+        and nothing is drawn, so that a given number of rounds does what it does elsewhere.
+
+    Returns
+    -------
+    values : dict
+        By the names of the parameters.
+
+    Examples
+    --------
+    >>> automatic_values(1000, 10, 1, False)["learning_rate"]
+    0.1
+    >>> large = automatic_values(500_000, 50, 7, True)
+    >>> large["n_estimators"], large["learning_rate"], large["max_leaf_nodes"]
+    (100, 0.2, 127)
+    """
+    values: dict[str, Any] = {
+        "n_estimators": 100,
+        "learning_rate": 0.1,
+        "subsample": 1.0,
+        "max_features": None,
+        "max_leaf_nodes": 31,
+        "min_samples_leaf": 20,
+        "l2_regularization": 1.0,
+    }
+    if chooses_rounds:
+        most = _WORK // max(n_rows * n_features * n_columns, 1)
+        most = min(max(most, _LEAST_ROUNDS), _MOST_ROUNDS)
+        values |= {
+            "n_estimators": most,
+            # Fewer rounds have to go further.
+            "learning_rate": 0.05 if most >= 1000 else 0.1 if most >= 250 else 0.2,
+            "subsample": 0.8 if n_rows <= _SMALL else 1.0,
+            # Several trees a round see more features between them.
+            "max_features": 0.5 if n_columns == 1 else 0.25,
+            "max_leaf_nodes": _step(_LEAVES, n_rows, 127),
+            "min_samples_leaf": 10,
+        }
+    return values
+
+
+def _step(steps: Sequence[tuple[int, int]], size: int, last: int) -> int:
+    """Return what belongs to the first limit that is not exceeded.
+
+    Examples
+    --------
+    >>> _step(((10, 1), (20, 2)), 15, 3), _step(((10, 1), (20, 2)), 25, 3)
+    (2, 3)
+    """
+    return next((value for limit, value in steps if size <= limit), last)
 
 
 def choose(
-    model: Any, n_rows: int, n_features: int, n_classes: int | None, loss: str
+    model: Any, n_rows: int, n_features: int, n_columns: int, is_warm: bool = False
 ) -> BoostingChoices:
     """Check the parameters that may be "auto", and decide those that are.
 
@@ -49,10 +152,10 @@ def choose(
         Rows to learn from, repetitions included.
     n_features : int
         Number of features.
-    n_classes : int or None
-        Number of classes; None for regression.
-    loss : str
-        Name of the loss.
+    n_columns : int
+        Trees of a round.
+    is_warm : bool, default=False
+        Whether rounds are added to a fitted model: "auto" then is what it was.
 
     Returns
     -------
@@ -61,39 +164,52 @@ def choose(
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> names = "n_estimators learning_rate max_leaf_nodes min_samples_leaf l2_regularization"
-    >>> model = SimpleNamespace(**dict.fromkeys(names.split(), "auto"))
-    >>> model.max_splits = model.max_depth = model.n_iter_no_change = None
-    >>> model.subsample = 1.0
-    >>> choices = choose(model, 1000, 10, None, "squared_error")
+    >>> from committee import GradientBoostingRegressor
+    >>> choices = choose(GradientBoostingRegressor(n_estimators=50), 1000, 10, 1)
     >>> choices.n_estimators, choices.learning_rate, choices.max_leaf_nodes
-    (100, 0.1, 31)
+    (50, 0.1, 31)
     """
-    n_estimators, rate = model.n_estimators, model.learning_rate
-    min_samples, l2 = model.min_samples_leaf, model.l2_regularization
-    n_drawn = max(1, int(n_rows * float(model.subsample)))  # rows of a round
-    patience = check_int("n_iter_no_change", model.n_iter_no_change, 1, none=True)
+    # A weak learner of the user's is not for us to tune.
+    chooses = _is_auto(model.n_estimators) and model.estimator is None and not is_warm
+    auto = automatic_values(n_rows, n_features, n_columns, chooses)
+    if is_warm:
+        auto |= model.chosen_params_
+    given = {name: getattr(model, name) for name in auto}
+    values = {name: auto[name] if _is_auto(value) else value for name, value in given.items()}
+    rate = check_real("learning_rate", values["learning_rate"], 0.0)
+    share = check_real("subsample", values["subsample"], 0, 1, include_low=False)
+    n_drawn = max(1, int(n_rows * share))  # rows of a round
     return BoostingChoices(
-        100 if _is_auto(n_estimators) else check_int("n_estimators", n_estimators, 1, 2**31 - 1),
-        0.1 if _is_auto(rate) else check_real("learning_rate", rate, 0.0),
-        _most_leaves(model),
-        20 if _is_auto(min_samples) else _rows_of_leaf(min_samples, n_drawn),
-        1.0 if _is_auto(l2) else check_real("l2_regularization", l2, 0.0),
-        10 if patience is None else patience,
+        check_int("n_estimators", values["n_estimators"], 1, 2**31 - 1),
+        rate,
+        share,
+        values["max_features"],
+        _most_leaves(model, auto),
+        _rows_of_leaf(values["min_samples_leaf"], n_drawn),
+        check_real("l2_regularization", values["l2_regularization"], 0.0),
+        _patience(model, rate if _is_auto(model.n_estimators) else None),
+        _step(_FOLDS, n_rows * n_columns, 1) if chooses else 0,
     )
 
 
-def _most_leaves(model: Any) -> int:
-    """Return the limit of leaves: the user's, or 31 where nothing else bounds a tree."""
+def _patience(model: Any, rate: float | None) -> int:
+    """Return the patience: the user's, in proportion to the steps, or 10 for given rounds."""
+    patience = check_int("n_iter_no_change", model.n_iter_no_change, 1, none=True)
+    if patience is not None:
+        return patience
+    return 10 if rate is None else round(_PATIENCE / min(max(rate, 0.01), 1.0))
+
+
+def _most_leaves(model: Any, auto: Mapping[str, Any]) -> int:
+    """Return the limit of leaves: the user's, or our own where nothing else bounds a tree."""
     splits = check_int("max_splits", model.max_splits, 1, 2**31, none=True)
     limits = [] if splits is None else [splits + 1]
     if not _is_auto(model.max_leaf_nodes):
         leaves = check_int("max_leaf_nodes", model.max_leaf_nodes, 2, 2**31, none=True)
         limits += [] if leaves is None else [leaves]
     elif not limits and model.max_depth is None:
-        limits = [31]
-    return min(limits, default=0)
+        limits = [auto["max_leaf_nodes"]]
+    return min((limit for limit in limits if limit is not None), default=0)
 
 
 def _rows_of_leaf(value: Any, n_rows: int) -> int:

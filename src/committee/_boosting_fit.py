@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import warnings
 import zlib
+from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 from committee import _core
 from committee._additive_model import LearnerSum, TreeSum
 from committee._any_table import AnyTable
+from committee._boosting_categories import encode_categories
 from committee._boosting_defaults import choose
 from committee._boosting_rounds import BoostingJob
 from committee._boosting_settings import (
@@ -31,12 +34,14 @@ from committee._objective import Objective
 from committee._oob_target import OobTarget
 from committee._params import check_seed
 from committee._progress import Progress
+from committee._round_choice import RoundChoice, choose_rounds
 from committee._sampling import RowSampler, parameter_seed, plan_rows
 from committee._table import TableSchema, read_table
 from committee._target import check_same_length
+from committee._target_statistics import TargetStatistics
 from committee._training_log import TrainingLog
 from committee._tree_settings import RowWeights, bin_table
-from committee._validation import Stopper, Watch, held_out_rows
+from committee._validation import Stopper, Watch, fold_rows, held_out_rows
 from committee._weak_learners import AnyLearner, TreeLearner
 from committee._weights import read_weights
 
@@ -46,7 +51,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-_VALIDATION = 7  # what a seed of its own is made for
+# What seeds of their own are made for.
+_VALIDATION, _ORDERS, _FOLDS = 7, 8, 9
 
 
 class BoostingFit:
@@ -73,37 +79,37 @@ class BoostingFit:
             self.table, self.schema = read_table(X, model.categorical_features)
         else:
             self.table, self.schema = AnyTable(X), None
+        self.raw_table, self.raw_schema = self.table, self.schema
         self.n_rows: int = self.table.n_rows
         own = read_weights(sample_weight, self.n_rows)
         self.target: OobTarget = model._read_target(y, own)
         check_same_length(self.n_rows, self.target.n_rows)
         self.loss: Loss = model._make_loss(self.target)
         self.seed: int = model._seed if self.is_warm else check_seed(model.random_state)
+        self.stops: bool = model._stops or model._stops_on(eval_set)
         self._weigh(own)
-        self.choices = choose(
-            model,
-            self.n_counted,
-            self.table.n_features,
-            self.loss.n_classes,
-            model.loss if isinstance(model.loss, str) else type(self.loss).__name__,
-        )
-        losses = (self.loss,) * self.target.n_outputs
-        n_threads = model._threads()
-        self.objective = Objective(losses, _columns(self.target), self.weights, n_threads)
+        self.n_features: int = self.table.n_features
+        n_columns = self.objective.n_columns
+        self.choices = choose(model, self.n_counted, self.n_features, n_columns, self.is_warm)
         self.n_kept = self._count_kept()
+        self.round_choice: RoundChoice | None = model.round_choice_ if self.is_warm else None
 
     def attributes(self) -> dict[str, Any]:
         """Run the rounds; return what is to be set."""
-        learner = self._learner()
+        self._bin()
         attributes: dict[str, Any] = self.model._target_attributes(self.target)
         if self.is_warm:
             self._check_continues(attributes)
+        if self._chooses_rounds:
+            self.round_choice = self._choose_rounds()
+            self.choices = replace(self.choices, n_estimators=self.round_choice.n_rounds)
+        learner = self._learner()
         start: BoostingStart = self.model._start if self.is_warm else self._start()
         job = self._job(learner, start)
         n_rounds = self.choices.n_estimators
         progress = Progress(self.name, "rounds", n_rounds, int(self.model.verbose))
         rounds = job.run(self.n_kept, n_rounds, progress)
-        n_features = self.table.n_features
+        n_features = self.n_features
         attributes |= self._results(rounds, job)
         attributes |= {
             "_start": start,
@@ -114,8 +120,10 @@ class BoostingFit:
             "_n_rows": self.n_rows,
             "n_features_in_": n_features,
             "n_trees_per_iteration_": self.objective.n_columns,
-            "max_features_": drawn_features(self.model, n_features)[2],
+            "max_features_": drawn_features(self.model, self.choices, n_features)[2],
             "learning_rate_": self.choices.learning_rate,
+            "round_choice_": self.round_choice,
+            "chosen_params_": self.choices.params(attributes["n_estimators_"]),
         }
         names = self.table.names if self.schema is None else self.schema.names
         if names is not None:
@@ -137,25 +145,40 @@ class BoostingFit:
         self.n_counted = combined.n_counted
         self.held_out: Rows | None = None
         self.learnt: Rows | None = None
-        if not self.model._stops or self.eval_set is not None:
-            return
-        codes = self.target.codes
-        self.held_out = held_out_rows(
-            self.n_rows,
-            self.model.validation_fraction,
-            np.random.default_rng(parameter_seed(self.seed, _VALIDATION)),
-            present=None if weights is None else weights > 0,
-            classes=None if codes is None else codes[:, 0],
-            groups=self.groups,
-            last=self.model.validation_part == "last",
-        )
+        losses = (self.loss,) * self.target.n_outputs
+        n_threads = self.model._threads()
+        self.objective = Objective(losses, _columns(self.target), weights, n_threads)
+        if self.stops and self.eval_set is None:
+            self._hold_out(
+                held_out_rows(
+                    self.n_rows,
+                    self.model.validation_fraction,
+                    np.random.default_rng(parameter_seed(self.seed, _VALIDATION)),
+                    **self._strata(),
+                    last=self.model.validation_part == "last",
+                )
+            )
+
+    def _strata(self) -> dict[str, Any]:
+        """Return what must be looked at where rows are held out."""
+        codes, weights = self.target.codes, self.weights
+        return {
+            "present": None if weights is None else weights > 0,
+            "classes": None if codes is None else codes[:, 0],
+            "groups": self.groups,
+        }
+
+    def _hold_out(self, rows: Rows) -> None:
+        """Learn from all rows but these, which are watched."""
+        weights = self.weights
         left = np.ones(self.n_rows) if weights is None else weights.copy()
-        left[self.held_out] = 0.0
-        self.weights = left
+        left[rows] = 0.0
+        self.held_out, self.weights = rows, left
         # Without weights of the user's, the booster is told by the sample which rows to use.
         self.tree_weights = None if weights is None else left
         self.learnt = np.flatnonzero(left)
         self.n_counted = RowWeights(self.n_rows, left, None).n_counted
+        self.objective = replace(self.objective, weights=left)
 
     @property
     def _mask(self) -> NDArray[np.uint8] | None:
@@ -167,7 +190,7 @@ class BoostingFit:
         return mask
 
     def _sampler(self) -> RowSampler | None:
-        share = float(self.model.subsample)
+        share = self.choices.subsample
         if share == 1.0:
             return None
         present = None if self.weights is None else (self.weights > 0).astype(np.float64)
@@ -176,29 +199,90 @@ class BoostingFit:
         options["max_samples"] = max(1, int(share * n_units))
         return plan_rows(self.n_rows, self.seed, **options)
 
+    # ---- the number of rounds ----
+
+    @property
+    def _chooses_rounds(self) -> bool:
+        """Whether held-out rows say how many rounds to do before all rows are learnt from."""
+        # One row cannot be both learnt from and held out.
+        return self.choices.n_folds > 0 and not self.stops and self._n_present > 1
+
+    @property
+    def _n_present(self) -> int:
+        return self.n_rows if self.weights is None else int(np.count_nonzero(self.weights))
+
+    def _choose_rounds(self) -> RoundChoice:
+        model, choices = self.model, self.choices
+        generator = np.random.default_rng(parameter_seed(self.seed, _FOLDS))
+        options = self._strata()
+        if choices.n_folds == 1 or model.validation_part == "last":
+            is_last = model.validation_part == "last"
+            share = model.validation_fraction
+            parts = [held_out_rows(self.n_rows, share, generator, **options, last=is_last)]
+        else:
+            parts = fold_rows(self.n_rows, choices.n_folds, generator, **options)
+        noun = f"rounds at most, in {len(parts)} part{'s' if len(parts) > 1 else ''} to choose"
+        progress = Progress(self.name, noun, choices.n_estimators, int(model.verbose))
+        jobs = [self._fold(rows) for rows in parts]
+        return choose_rounds(jobs, choices.n_estimators, choices.patience, progress)
+
+    def _fold(self, rows: Rows) -> BoostingJob:
+        """Return the rounds of a fit that learns from all rows but these, and watches them.
+
+        The binned table is shared: bins do not look at the target. Target statistics do, and are
+        made anew without the rows that are held out.
+        """
+        fold = copy(self)
+        fold._hold_out(rows)
+        if self.statistics is not None:
+            fold._bin()
+        fold.eval_set = None
+        job = fold._job(fold._learner(), fold._start())
+        job.callbacks = ()  # they hear of the rounds that become the model
+        job.notes_training = False
+        return job
+
     # ---- learner and start ----
+
+    def _bin(self) -> None:
+        """Encode long categories and bin the table, where trees learn from it."""
+        self.dataset: Any = None
+        self.statistics: TargetStatistics | None = None
+        model, own = self.model, self.raw_schema
+        if own is None:
+            return
+        self.statistics, self.table, own = encode_categories(
+            model.category_encoding,
+            self.raw_table,
+            own,
+            self.objective,
+            self.target,
+            parameter_seed(self.seed, _ORDERS),
+        )
+        self.dataset, seen = bin_table(
+            model,
+            self.table,
+            own if self.statistics is None else self.statistics.schema(own),
+            self.weights,
+            exact=model.split_finding == "exact",
+            n_threads=model._threads(),
+        )
+        self.schema = seen if self.statistics is None else self.statistics.own_schema(own, seen)
 
     def _learner(self) -> TreeLearner | AnyLearner:
         if self.schema is None:
             return self._any_learner()
         model, rate = self.model, self.choices.learning_rate
         total = float(self.n_counted if self.weights is None else self.weights.sum())
-        share = float(model.subsample)
+        share = self.choices.subsample
         n_drawn = max(1, int(self.n_counted * share))
         settings = booster_settings(model, self.schema, self.choices, n_drawn, total * share)
         weighs_hessians = self.weights is not None and self.loss.has_unit_hessian
         limit_weight(settings, model, n_drawn, total * share, weighs_hessians)
+        if self.statistics is not None:
+            self.statistics.widen(settings, self.n_features)
         n_threads = model._threads()
-        is_exact = model.split_finding == "exact"
-        dataset, self.schema = bin_table(
-            model,
-            self.table,
-            self.schema,
-            self.weights,
-            exact=is_exact,
-            n_threads=n_threads,
-        )
-        booster = _core.Booster(dataset, settings, self.tree_weights, n_threads)
+        booster = _core.Booster(self.dataset, settings, self.tree_weights, n_threads)
         alpha = model.ccp_alpha / 2  # scikit-learn's is of squared errors, twice the loss
         directions = settings.get("monotonic")
         return TreeLearner(booster, self.table, rate, self.seed, alpha, directions, n_threads)
@@ -268,6 +352,7 @@ class BoostingFit:
         """Return a validation table as the learner takes it, and its number of rows."""
         if self.schema is not None:
             table = self.schema.read(X, self.name)
+            table = table if self.statistics is None else self.statistics.encode(table)
             return table, table.n_rows
         fitted = self.table
         found = AnyTable(X).matched(fitted.names, fitted.n_features, self.name, stacklevel=6)
@@ -285,7 +370,7 @@ class BoostingFit:
         self, watch: Watch | None, scores: Floats, tol: float, log: TrainingLog
     ) -> Stopper:
         """Return a stopper that remembers the rounds there are."""
-        patience = self.choices.patience if self.model._stops else None
+        patience = self.choices.patience if self.stops else None
         if watch is None or not self.is_warm:
             return Stopper(patience, tol, self.n_kept)
         now = watch.badness(watch.look(scores), self.n_kept)
@@ -303,7 +388,7 @@ class BoostingFit:
         """Return the model of the best round, and the log."""
         n_rounds = self.n_kept + len(rounds)
         best = n_rounds if job.watch is None else max(job.stopper.best, 1)
-        last = best if self.model._stops else n_rounds
+        last = best if self.stops else n_rounds
         kept = rounds[: max(last - self.n_kept, 0)]
         return {
             "_sum": self._sum(kept, last),
@@ -321,7 +406,7 @@ class BoostingFit:
             more = before.head(n_rounds)
             return more
         if self.schema is not None:
-            more = TreeSum.of_rounds(rounds, self.schema)
+            more = TreeSum.of_rounds(rounds, self.schema, self.statistics)
         else:
             rates = [rate] * len(rounds)
             more = LearnerSum(rounds, rates, self.table.names, self.table.n_features)
@@ -360,8 +445,9 @@ class BoostingFit:
         model = self.model
         is_same = (
             self.n_rows == model._n_rows
-            and self.table.n_features == model.n_features_in_
+            and self.n_features == model.n_features_in_
             and getattr(model, "schema_", None) == self.schema
+            and self._has_statistics_of(model._sum)
             and (self.loss is model._given_loss or self.loss == model._given_loss)
             and model._start.is_of(model.init)
         )
@@ -370,9 +456,14 @@ class BoostingFit:
         if not is_same or self._fingerprint(model._sum) != model._fingerprint:
             raise ValueError(
                 "warm_start=True adds rounds that learn from the table of the last fit; the rows, "
-                "columns, target, classes, weights, loss, init or weak learner have changed. Set "
-                "warm_start=False to start anew"
+                "columns, target, classes, weights, loss, init, category_encoding or weak learner "
+                "have changed. Set warm_start=False to start anew"
             )
+
+    def _has_statistics_of(self, total: TreeSum | LearnerSum) -> bool:
+        """Whether the trees of the last fit see in the columns what new ones will see."""
+        fitted = total.statistics if isinstance(total, TreeSum) else None
+        return self.statistics is fitted if fitted is None else fitted.is_like(self.statistics)
 
 
 def _opened(eval_set: Any) -> tuple[Any, ...]:

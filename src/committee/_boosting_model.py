@@ -29,7 +29,7 @@ class BoostingModel(FittedBoosting):
     loss: str | Loss
     learning_rate: float | str
     n_estimators: int | str
-    subsample: float
+    subsample: float | str
     criterion: str
     min_samples_split: int | float
     min_samples_leaf: int | float | str
@@ -59,6 +59,7 @@ class BoostingModel(FittedBoosting):
     interaction_cst: Any
     categorical_features: Any
     category_smoothing: float
+    category_encoding: str
     early_stopping: bool | str
     validation_part: str
     scoring: Any
@@ -117,7 +118,8 @@ class BoostingModel(FittedBoosting):
             is absent. Weights that are not whole numbers are brought to a mean of one.
         eval_set : tuple (X, y) or (X, y, sample_weight), or None, default=None
             Validation rows, whose loss is noted after each round; early stopping looks at them
-            instead of holding out a part of the training rows.
+            instead of holding out a part of the training rows. With ``n_estimators="auto"`` they
+            say when to stop, unless ``early_stopping=False``.
         groups : array-like of shape (n_rows,) or None, default=None
             Rows with the same value are held out together, or not at all, and drawn together with
             `subsample`.
@@ -143,10 +145,10 @@ class BoostingModel(FittedBoosting):
         # Splits are found by second-order gain, whatever this says.
         check_choice("criterion", self.criterion, ("friedman_mse", "squared_error", "deprecated"))
         check_choice("split_finding", self.split_finding, ("hist", "exact"))
+        check_choice("category_encoding", self.category_encoding, ("auto", "subsets", "target"))
         check_choice("validation_part", self.validation_part, ("random", "last"))
         share = self.validation_fraction
         check_real("validation_fraction", share, 0, 1, include_low=False, include_high=False)
-        check_real("subsample", self.subsample, 0, 1, include_low=False)
         check_real("tol", self.tol, 0.0)
         check_real("ccp_alpha", self.ccp_alpha, 0.0)
         is_switch = isinstance(self.verbose, bool | np.bool_)
@@ -195,6 +197,11 @@ class BoostingModel(FittedBoosting):
         if isinstance(self.early_stopping, str):
             return self.n_iter_no_change is not None
         return bool(self.early_stopping)
+
+    def _stops_on(self, eval_set: Any) -> bool:
+        """Whether given validation rows say when to stop, because nothing else does."""
+        is_open = isinstance(self.n_estimators, str) and isinstance(self.early_stopping, str)
+        return is_open and eval_set is not None
 
     @property
     def _is_warm(self) -> bool:

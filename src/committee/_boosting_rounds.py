@@ -50,6 +50,8 @@ class BoostingJob:
         Called with the number of rounds and the log after each; True stops.
     log : TrainingLog
         Of the rounds before these.
+    notes_training : bool, default=True
+        Whether the log tells the loss of the training rows.
     """
 
     learner: Any
@@ -62,11 +64,13 @@ class BoostingJob:
     stopper: Stopper
     callbacks: Sequence[Callback] = ()
     log: TrainingLog = field(default_factory=TrainingLog.empty)
+    notes_training: bool = True
 
     def run(self, begin: int, end: int, progress: Progress) -> list[list[Any]]:
         """Boost from round `begin` to before `end`; return the members of each round."""
         started = time.monotonic()
-        before = self.judge.row_losses(self.scores) if self.sampler is not None else None
+        notes_oob = self.sampler is not None and self.notes_training
+        before = self.judge.row_losses(self.scores) if notes_oob else None
         rounds: list[list[Any]] = []
         writer = LogWriter(self.log)
         bound = float(np.abs(self.scores).max(initial=0.0))
@@ -79,12 +83,13 @@ class BoostingJob:
             if not bound < LARGEST and not np.isfinite(self.scores).all():
                 raise left_range()
             rounds.append(members)
-            if before is None or sample is None:
-                entries = {"train_loss": self.judge.mean_loss(self.scores)}
-            else:
+            entries: dict[str, float] = {}
+            if before is not None and sample is not None:
                 losses = self.judge.row_losses(self.scores)
                 entries = self._losses(losses, before, sample)
                 before = losses
+            elif self.notes_training:
+                entries = {"train_loss": self.judge.mean_loss(self.scores)}
             wants_stop = self._watch(members, entries, number + 1)
             writer.add(entries | {"seconds": time.monotonic() - started})
             progress.show(number + 1)

@@ -70,7 +70,7 @@ def booster_settings(
     min_rows_split = min(check_int_or_fraction(name, value, n_rows, 2), n_rows + 1)
     if min_rows_split > 2 * settings["min_rows_leaf"]:  # else it follows
         settings["min_rows_split"] = min_rows_split
-    _add_draws(settings, model, schema.n_features)
+    _add_draws(settings, model, choices, schema.n_features)
     directions = _monotonic(model, schema)
     if directions is not None:
         settings["monotonic"] = directions
@@ -94,8 +94,10 @@ def limit_weight(
         settings["min_rows_leaf"] = max(settings["min_rows_leaf"], math.ceil(share * n_rows))
 
 
-def _add_draws(settings: dict[str, Any], model: Any, n_features: int) -> None:
-    of_tree, of_level, of_node = drawn_features(model, n_features)
+def _add_draws(
+    settings: dict[str, Any], model: Any, choices: BoostingChoices, n_features: int
+) -> None:
+    of_tree, of_level, of_node = drawn_features(model, choices, n_features)
     if of_tree < n_features:
         settings["features_per_tree"] = of_tree
     if of_level < of_tree:
@@ -104,19 +106,19 @@ def _add_draws(settings: dict[str, Any], model: Any, n_features: int) -> None:
         settings["features_per_node"] = of_node
 
 
-def drawn_features(model: Any, n_features: int) -> tuple[int, int, int]:
+def drawn_features(model: Any, choices: BoostingChoices, n_features: int) -> tuple[int, int, int]:
     """Return how many features are drawn for a tree, of these for a level, of these for a node.
 
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> model = SimpleNamespace(features_per_tree=0.5, features_per_level=0.5, max_features=None)
-    >>> drawn_features(model, 20)
+    >>> model = SimpleNamespace(features_per_tree=0.5, features_per_level=0.5)
+    >>> drawn_features(model, SimpleNamespace(max_features=None), 20)
     (10, 5, 5)
     """
     of_tree = check_max_features(model.features_per_tree, n_features, "features_per_tree")
     of_level = check_max_features(model.features_per_level, of_tree, "features_per_level")
-    return of_tree, of_level, check_max_features(model.max_features, of_level)
+    return of_tree, of_level, check_max_features(choices.max_features, of_level)
 
 
 def _monotonic(model: Any, schema: TableSchema) -> list[int] | None:

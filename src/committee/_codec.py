@@ -332,7 +332,8 @@ class _Decoder:
         names = None if cls is None or is_estimator(cls) else field_names(cls)
         if cls is None or names is None:
             raise BadContent(f"it holds a record {name!r}, which this committee does not know")
-        if set(expect(dict, fields)) != set(names):
+        needed = set(names) - set(getattr(cls, "_later_fields", ()))
+        if not needed <= set(expect(dict, fields)) <= set(names):
             raise BadContent(f"it holds a {name} with other fields than {', '.join(names)}")
         record = build(cls, {key: self.decode(obj, depth) for key, obj in fields.items()})
         return validated(record)

@@ -26,7 +26,8 @@ def register(cls: Class) -> Class:
     An estimator (a class with ``get_params``) is stored by its parameters and its fitted
     attributes: names that end with "_", and private ones declared in ``_stored_attributes``.
     Names in ``_derived_attributes`` are left out. Any other class is a record: its fields, those
-    of the dataclass or of ``_stored_fields``, are both attributes and constructor arguments.
+    of the dataclass or of ``_stored_fields``, are both attributes and constructor arguments. Older
+    files may lack those in ``_later_fields``, which take their defaults.
     After loading, ``_validate_loaded()`` is called where it exists: it raises ValueError if the
     parts do not fit each other, and builds the derived attributes again.
     Estimators that ``committee`` exports are known without registration.

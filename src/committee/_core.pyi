@@ -15,6 +15,8 @@ class Table:
     ) -> None: ...
     @staticmethod
     def from_matrix(matrix: NDArray[Any]) -> Table: ...
+    def add_from(self, table: Table, feature: int) -> None: ...
+    def levels(self, feature: int) -> NDArray[np.int32]: ...
     @property
     def n_rows(self) -> int: ...
     @property
@@ -132,6 +134,8 @@ class Forest:
 
     @property
     def n_trees(self) -> int: ...
+    @property
+    def has_leaf_masks(self) -> bool: ...
     @property
     def n_features(self) -> int: ...
     @property
@@ -259,9 +263,22 @@ def log_loss_gradients(
     scores: NDArray[np.float64],
     gradients: NDArray[np.float64],
     hessians: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
     n_threads: int = 1,
-) -> None:
-    """Write the derivatives of the log loss of two classes (0.0 or 1.0) in place."""
+) -> float:
+    """Write the derivatives of the log loss of two classes in place; return the sum of losses."""
+
+def squared_error_gradients(
+    target: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    gradients: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
+    n_threads: int = 1,
+) -> float:
+    """Write the derivatives of half the squared error in place; return the sum of losses."""
+
+def log_loss_shares(scores: NDArray[np.float64], n_threads: int = 1) -> NDArray[np.float64]:
+    """Return the probabilities of two classes, n_rows x 2, for logarithms of odds."""
 
 def log_losses(
     target: NDArray[np.float64],
@@ -284,9 +301,10 @@ def multinomial_gradients(
     scores: NDArray[np.float64],
     gradients: NDArray[np.float64],
     hessians: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
     n_threads: int = 1,
-) -> None:
-    """Write the derivatives of the log loss of several classes, Fortran-ordered, in place."""
+) -> float:
+    """Write the derivatives for several classes, Fortran-ordered; return the sum of losses."""
 
 class Booster:
     """Grows the trees of gradient boosting; see src/core/booster.hpp."""
@@ -313,9 +331,20 @@ class Booster:
     def leaves(self) -> NDArray[np.uint32]:
         """Return the node of the last tree that each row has reached."""
 
-    def add_to(self, tree: Tree, scores: NDArray[np.float64]) -> None:
+    def add_to(self, tree: Tree, scores: NDArray[np.float64], n_threads: int = 1) -> None:
         """Add the steps of the last tree to the scores of its rows, in place."""
 
     @staticmethod
     def with_leaf_values(tree: Tree, values: NDArray[np.float64]) -> Tree:
         """Return the same tree with other values, one a node."""
+
+def ordered_means(
+    levels: NDArray[np.int32],
+    n_levels: int,
+    order: NDArray[np.uint32],
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
+    *,
+    smoothing: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return means by level: of each row from those before it, and of each level."""

@@ -16,6 +16,7 @@ from committee._boosting_start import BoostingStart
 from committee._loss import Loss
 from committee._objective import Objective
 from committee._params import check_choice
+from committee._round_choice import RoundChoice
 from committee._split_counts import split_counts
 from committee._table import TableSchema
 from committee._threads import resolve_threads
@@ -56,6 +57,8 @@ class FittedBoosting(BaseEstimator, ABC):
     _fingerprint: int
     _n_rows: int
     training_log_: TrainingLog
+    round_choice_: RoundChoice | None
+    chosen_params_: dict[str, Any]
     best_iteration_: int
     n_estimators_: int
     schema_: TableSchema
@@ -178,7 +181,7 @@ class FittedBoosting(BaseEstimator, ABC):
             return self._sum.rounds[number][column]
         tree = self._sum.forests[column].tree(number)
         model = DecisionTreeRegressor()
-        model._adopt(tree, self._sum.schema, None, n_outputs_=1)
+        model._adopt(tree, self._sum.tree_schema, None, n_outputs_=1)
         return model
 
     def _trees(self, what: str) -> TreeSum:
@@ -191,6 +194,9 @@ class FittedBoosting(BaseEstimator, ABC):
         """Check that the parts of a loaded model fit each other."""
         if not hasattr(self, "_sum"):
             return
+        # Files from before the number of rounds was chosen have neither.
+        self.__dict__.setdefault("round_choice_", None)
+        self.__dict__.setdefault("chosen_params_", {})
         total, start, loss = self._sum, self._start, self._loss
         if not (
             isinstance(total, TreeSum | LearnerSum)
@@ -198,6 +204,8 @@ class FittedBoosting(BaseEstimator, ABC):
             and isinstance(loss, Loss)
             and isinstance(self._given_loss, Loss)
             and isinstance(self.training_log_, TrainingLog)
+            and isinstance(self.round_choice_, RoundChoice | None)
+            and isinstance(self.chosen_params_, dict)
         ):
             raise ValueError("a part of the model is of another type")
         n_columns = self._objective.n_columns
@@ -267,9 +275,10 @@ class FittedBoosting(BaseEstimator, ABC):
         sums = np.zeros(self.n_features_in_)
         for forest in total.forests:
             if kind == "gain":
-                sums += forest.impurity_decreases(n_threads).sum(axis=0)
+                parts = forest.impurity_decreases(n_threads).sum(axis=0)
             else:
-                sums += split_counts(forest, weighted=kind == "cover")
+                parts = split_counts(forest, weighted=kind == "cover")
+            sums += total.by_column(parts[np.newaxis])[0]
         whole = float(sums.sum())
         return sums / whole if whole > 0 else np.zeros_like(sums)
 
@@ -298,5 +307,6 @@ class FittedBoosting(BaseEstimator, ABC):
         n_threads = self._threads()
         parts = [forest.contributions(table, n_threads=n_threads) for forest in total.forests]
         values = np.concatenate(parts, axis=2)
-        values[:, -1] += self._first_scores(X, table.n_rows)
+        means = values[:, -1:] + self._first_scores(X, table.n_rows)[:, np.newaxis]
+        values = np.concatenate([total.by_column(values[:, :-1]), means], axis=1)
         return values[:, :, 0] if values.shape[2] == 1 else values

@@ -15,13 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee._fast_losses import (
-    FastBinaryLoss,
-    FastClassLoss,
-    FastSquaredError,
-    Pair,
-    fast_loss,
-)
+from committee._fast_losses import FastLoss, Pair, fast_loss, fast_probabilities
 from committee._loss import Loss
 from committee._weighted_statistics import mean_loss
 
@@ -105,7 +99,7 @@ class Objective:
         return pairs
 
     @cached_property
-    def _fast(self) -> FastSquaredError | FastBinaryLoss | FastClassLoss | None:
+    def _fast(self) -> FastLoss | None:
         """The fast form of the loss, where it has one."""
         if self.n_outputs > 1:
             return None
@@ -124,10 +118,22 @@ class Objective:
         return losses[0] if len(losses) == 1 else np.mean(losses, axis=0)
 
     def mean_loss(self, scores: Floats) -> float:
-        """Return the weighted mean of the losses of the rows."""
+        """Return the weighted mean of the losses of the rows.
+
+        `gradients` of the same scores may be known by then, see `FastLoss.mean_loss`.
+        """
         if self._fast is None:
             return mean_loss(self.row_losses(scores), self.weights)
+        found = self._fast.mean_loss(scores, self.weights) if self._weighs_simply else None
+        if found is not None:
+            return found
         return mean_loss(self._fast.row_losses(scores, self._work), self.weights)
+
+    @cached_property
+    def _weighs_simply(self) -> bool:
+        """Whether each row counts once or not at all."""
+        weights = self.weights
+        return weights is None or bool(((weights == 0) | (weights == 1)).all())
 
     def loss_of(self, column: int) -> tuple[Loss, int]:
         """Return the loss that a column of scores belongs to, and which of its scores it is."""
@@ -152,7 +158,9 @@ class Objective:
 
     def probabilities(self, scores: Floats) -> Floats:
         """Return the probabilities of the classes."""
-        return self.losses[0].probabilities(self._scores_of_first(scores))
+        loss, own = self.losses[0], self._scores_of_first(scores)
+        shares = fast_probabilities(loss, own)
+        return loss.probabilities(own) if shares is None else shares
 
     def _scores_of_first(self, scores: Floats) -> Floats:
         return scores[:, 0] if self.losses[0].n_scores == 1 else scores

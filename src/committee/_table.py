@@ -94,7 +94,8 @@ class TableSchema:
         Returns
         -------
         table : _core.Table
-            Features in the order of `fit`; levels unseen in `fit` are missing.
+            Features in the order of `fit`; levels unseen in `fit` have the number -2, which trees
+            take for missing (-1).
         """
         # A plain float array, often of a single row, must cost next to nothing.
         if (
@@ -219,7 +220,7 @@ def _conform(column: Column, feature: FeatureInfo, where: str) -> Column:
 
 
 def _conform_levels(column: Column, levels: tuple[Any, ...], where: str) -> Column:
-    """Give the column the codes of training; levels that `fit` did not see are missing."""
+    """Give the column the codes of training; -2 to levels that `fit` did not see."""
     given = column.levels or ()
     if given == levels:
         return column
@@ -228,7 +229,7 @@ def _conform_levels(column: Column, levels: tuple[Any, ...], where: str) -> Colu
         # the column was read in another way than in fit, and every row would be missing.
         _refuse_other_sort(given, levels, where)
     code_of = {level: code for code, level in enumerate(levels)}
-    new_code = np.fromiter((code_of.get(level, -1) for level in given), np.int32, len(given))
+    new_code = np.fromiter((code_of.get(level, -2) for level in given), np.int32, len(given))
     new_code = np.append(new_code, np.int32(-1))  # where code -1 points to
     return Column("category", new_code[column.values], None, levels)
 

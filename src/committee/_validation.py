@@ -97,6 +97,76 @@ def _some_groups(
     return rows[np.isin(numbers, order[:n_taken])]
 
 
+def fold_rows(
+    n_rows: int,
+    n_folds: int,
+    generator: np.random.Generator,
+    *,
+    present: NDArray[np.bool_] | None = None,
+    classes: NDArray[np.int32] | None = None,
+    groups: Any = None,
+) -> list[Rows]:
+    """Deal rows into parts that are held out in turns.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the table.
+    n_folds : int
+        Number of parts, two or more; there are fewer if there are not enough rows or groups.
+    generator : numpy Generator
+        What deals them.
+    present : ndarray of bool or None
+        Rows of positive weight, two or more; only these are held out.
+    classes : ndarray of int32 or None
+        Class codes: each part has its share of each class. The only row of a class is not held out.
+    groups : array-like or None
+        Rows with the same value are kept together.
+
+    Returns
+    -------
+    parts : list of ndarray of int
+        Ascending rows of each part, none of them empty.
+
+    Examples
+    --------
+    >>> parts = fold_rows(7, 3, np.random.default_rng(0))
+    >>> [len(part) for part in parts]
+    [3, 2, 2]
+    """
+    rows = np.arange(n_rows) if present is None else np.flatnonzero(present)
+    if groups is not None:
+        numbers = _folds_of_groups(rows, groups, n_rows, n_folds, generator)
+    else:
+        order = generator.permutation(len(rows))
+        if classes is not None:
+            codes = classes[rows]
+            order = order[np.argsort(codes[order], kind="stable")]
+            is_alone = (np.bincount(codes) == 1)[codes[order]]
+            # Where every class has one row, any row is better than none.
+            order = order if is_alone.all() else order[~is_alone]
+        numbers = np.full(len(rows), -1)
+        numbers[order] = np.arange(len(order)) % n_folds
+    parts = [rows[numbers == number] for number in range(n_folds)]
+    return [part for part in parts if len(part)]
+
+
+def _folds_of_groups(
+    rows: Rows, groups: Any, n_rows: int, n_folds: int, generator: np.random.Generator
+) -> Rows:
+    """Return the fold of each row: groups go, the largest first, where there are fewest rows."""
+    n_groups, numbers = number_groups(groups, n_rows)
+    sizes = np.bincount(numbers[rows], minlength=n_groups)
+    order = generator.permutation(np.flatnonzero(sizes))
+    if len(order) < 2:
+        raise ValueError("groups must have two groups or more, one of them to validate on; got one")
+    folds, filled = np.zeros(n_groups, np.intp), np.zeros(n_folds, np.int64)
+    for group in order[np.argsort(-sizes[order], kind="stable")]:
+        folds[group] = filled.argmin()
+        filled[folds[group]] += sizes[group]
+    return folds[numbers[rows]]
+
+
 @dataclass(eq=False)
 class Watch:
     """Validation rows, and what is known of them after each round.

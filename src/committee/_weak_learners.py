@@ -80,7 +80,7 @@ class TreeLearner:
             tree, leaves = self._grow(pair, seed, sample)
             tree, values = self._with_steps(tree, leaves, objective, before, column, sample)
             if leaves is None:
-                self.booster.add_to(tree, scores[:, column])
+                self.booster.add_to(tree, scores[:, column], self.n_threads)
             else:
                 scores[:, column] += values[leaves]
             trees.append(tree)

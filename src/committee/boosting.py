@@ -22,10 +22,12 @@ class GradientBoostingClassifier(BoostingClassifier):
         is Gentle AdaBoost, not discrete AdaBoost. ``losses.Exponential(refits_leaves=True)`` is
         the confidence-rated boosting of Schapire and Singer.
     learning_rate : float or "auto", default="auto"
-        Factor of each step; smaller steps need more rounds and often do better. "auto" is 0.1.
-    n_estimators : int or "auto", default=100
-        Number of rounds, the most of them with early stopping. "auto" is 100.
-    subsample : float, default=1.0
+        Factor of each step; smaller steps need more rounds and often do better. "auto" goes by the
+        number of rows where the number of rounds is automatic, else it is 0.1.
+    n_estimators : int or "auto", default="auto"
+        Number of rounds, the most of them with early stopping. "auto" holds rows out in turns to
+        see how many rounds are best for new rows, then fits all rows with that number; see Notes.
+    subsample : float or "auto", default="auto"
         Share of the rows that each round draws to learn from, without replacement. Below one, the
         rows left out say how much each round helped (`oob_improvement_`).
     criterion : {"friedman_mse", "squared_error"}, default="friedman_mse"
@@ -33,7 +35,7 @@ class GradientBoostingClassifier(BoostingClassifier):
     min_samples_split : int or float, default=2
         Rows a node needs to be split; a float is a fraction of the rows of a round.
     min_samples_leaf : int, float or "auto", default="auto"
-        Rows a leaf needs; a float is a fraction of the rows of a round. "auto" is 20.
+        Rows a leaf needs; a float is a fraction of the rows of a round.
     min_weight_fraction_leaf : float, default=0.0
         Share of the weight of its round that a leaf needs.
     max_depth : int or None, default=None
@@ -46,19 +48,21 @@ class GradientBoostingClassifier(BoostingClassifier):
         an estimator (fitted here) from its predictions.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all draws.
-    max_features : int, float, {"sqrt", "log2", "log2+1"} or None, default=None
+    max_features : int, float, {"sqrt", "log2", "log2+1"}, None or "auto", default="auto"
         Features drawn at each node; None is all of them.
     verbose : int, default=0
         1 tells about progress on stderr about ten times, 2 after each round.
     max_leaf_nodes : int, None or "auto", default="auto"
-        Most leaves of a tree. "auto" is 31, or no limit where `max_depth` or `max_splits` is given.
+        Most leaves of a tree. "auto" is no limit where `max_depth` or `max_splits` is given.
     warm_start : bool, default=False
         Keep the rounds of the last fit and add more: the same model as one fit with as many.
+        Values that are "auto" stay what they were, `n_estimators` too: set it to add rounds.
     validation_fraction : float, default=0.1
-        Share of the rows that early stopping holds out.
+        Share of the rows that early stopping holds out, or the choice of the number of rounds
+        where one part is enough for it.
     n_iter_no_change : int or None, default=None
-        Stop after so many rounds without an improvement. None: no early stopping, or 10 rounds
-        with ``early_stopping=True``.
+        Stop after so many rounds without an improvement. None: no early stopping. With
+        ``early_stopping=True`` None is 10 rounds, or more with ``n_estimators="auto"``.
     tol : float, default=1e-4
         Least improvement that counts, as a share of the loss of the start; absolute for a score.
     ccp_alpha : float, default=0.0
@@ -74,7 +78,7 @@ class GradientBoostingClassifier(BoostingClassifier):
         Least sum of weighted hessians in a leaf.
     l1_regularization : float, default=0.0
         How much closer to zero the sum of the gradients of a leaf is taken to be.
-    l2_regularization : float or "auto", default=1.0
+    l2_regularization : float or "auto", default="auto"
         Added to the sum of the hessians of a leaf: leaves of few rows take shorter steps.
     max_bins : int, default=255
         Most bins of a numeric feature with "hist".
@@ -90,6 +94,10 @@ default=None
         Numeric columns to treat as categories; text and category columns always are.
     category_smoothing : float, default=10.0
         Added to the sum of the hessians of a level when levels are put in order.
+    category_encoding : {"auto", "subsets", "target"}, default="auto"
+        How categories are used: by subsets of their levels, or by target statistics, numbers in
+        place of levels that no row's own target is in. "auto" takes statistics for categories of
+        more than 16 levels, "target" for all. Their random order is drawn with `random_state`.
     early_stopping : bool or "auto", default="auto"
         Stop when validation rows show no improvement, and go back to the best round. "auto" does
         so if `n_iter_no_change` is given.
@@ -97,14 +105,14 @@ default=None
         Which rows early stopping holds out (of each class its share), or the last ones of
         a table in the order of time.
     scoring : str, callable or None, default=None
-        What early stopping looks at: None the loss, else the name of a scorer or a metric
-        ``metric(y_true, y_pred)``, the greater the better.
+        What early stopping and the choice of the number of rounds look at: None the loss, else the
+        name of a scorer or a metric ``metric(y_true, y_pred)``, the greater the better.
     estimator : regressor or None, default=None
         A weak learner of your own, with scikit-learn's interface, in place of trees: it is fitted
         to the negative gradients. Parameters of trees are then not looked at, constraints refused.
     callbacks : callable, list of callables or None, default=None
         Called after each round with the number of rounds and the `TrainingLog` so far; a fit ends
-        when one returns True.
+        when one returns True. Rounds that only choose the number of rounds are not told.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply `sample_weight`.
     n_jobs : int or None, default=None
@@ -118,11 +126,17 @@ default=None
         Number of rounds at which validation rows were predicted best; all without such rows.
     training_log_ : TrainingLog
         Losses and time after each round that was run; ``training_log_.to_frame()`` is a table.
+    round_choice_ : RoundChoice or None
+        How well held-out rows were predicted after each number of rounds, where that has chosen
+        the number: `mean` and `standard_error` over the folds; ``to_frame()`` is a table.
+    chosen_params_ : dict
+        The values that were used for parameters that can be "auto": an estimator with these
+        parameters and the same seed does the same.
     train_score_ : ndarray of float64, shape (n_estimators_,)
         Loss of the training rows after each round.
     oob_improvement_, oob_scores_ : ndarray of float64, shape (n_estimators_,)
         By how much each round lowered the loss of the rows it had not drawn, and that loss; only
-        with ``subsample < 1.0``.
+        where `subsample` is less than one.
     oob_score_ : float
         The last of `oob_scores_`.
     init_ : estimator or "zero"
@@ -150,6 +164,20 @@ default=None
     schema_ : TableSchema
         Names, kinds and levels of the features.
 
+    Notes
+    -----
+    With ``n_estimators="auto"`` the rows are dealt into five folds, three in tables of medium size,
+    and in large ones `validation_fraction` of them is held out once; a fit for each part learns
+    from the other rows, all of them side by side. Their mean validation loss (or score) chooses the
+    number of rounds. Each class keeps its share in each part, groups are not divided, and
+    ``validation_part="last"`` holds out the last rows once. With an `eval_set` that chooses instead
+    and nothing is held out; ``early_stopping=True`` holds out a part, stops, and does not learn
+    from that part; with an `estimator` "auto" is 100 rounds.
+
+    What "auto" stands for is chosen to go with an automatic number of rounds, by the size of the
+    table and of a round. With a given number it is a learning rate of 0.1, 31 leaves, 20 rows
+    a leaf, an L2 regularization of 1, all rows and all features. `chosen_params_` tells.
+
     Examples
     --------
     >>> from committee import GradientBoostingClassifier
@@ -167,8 +195,8 @@ default=None
         *,
         loss: str | Loss = "log_loss",
         learning_rate: float | str = "auto",
-        n_estimators: int | str = 100,
-        subsample: float = 1.0,
+        n_estimators: int | str = "auto",
+        subsample: float | str = "auto",
         criterion: str = "friedman_mse",
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float | str = "auto",
@@ -177,7 +205,7 @@ default=None
         min_impurity_decrease: float = 0.0,
         init: Any = None,
         random_state: Any = None,
-        max_features: int | float | str | None = None,
+        max_features: int | float | str | None = "auto",
         verbose: int = 0,
         max_leaf_nodes: int | str | None = "auto",
         warm_start: bool = False,
@@ -190,7 +218,7 @@ default=None
         max_splits: int | None = None,
         min_child_weight: float = 1e-3,
         l1_regularization: float = 0.0,
-        l2_regularization: float | str = 1.0,
+        l2_regularization: float | str = "auto",
         max_bins: int = 255,
         features_per_tree: int | float | str | None = None,
         features_per_level: int | float | str | None = None,
@@ -198,6 +226,7 @@ default=None
         interaction_cst: Any = None,
         categorical_features: Any = None,
         category_smoothing: float = 10.0,
+        category_encoding: str = "auto",
         early_stopping: bool | str = "auto",
         validation_part: str = "random",
         scoring: Any = None,
@@ -239,6 +268,7 @@ default=None
         self.interaction_cst = interaction_cst
         self.categorical_features = categorical_features
         self.category_smoothing = category_smoothing
+        self.category_encoding = category_encoding
         self.early_stopping = early_stopping
         self.validation_part = validation_part
         self.scoring = scoring
@@ -262,10 +292,12 @@ or Loss, default="squared_error"
         What is minimised. Leaves take the median, quantile or M-estimate of their residuals where
         the loss needs it. A loss of your own is an object derived from `committee.losses.Loss`.
     learning_rate : float or "auto", default="auto"
-        Factor of each step; smaller steps need more rounds and often do better. "auto" is 0.1.
-    n_estimators : int or "auto", default=100
-        Number of rounds, the most of them with early stopping. "auto" is 100.
-    subsample : float, default=1.0
+        Factor of each step; smaller steps need more rounds and often do better. "auto" goes by the
+        number of rows where the number of rounds is automatic, else it is 0.1.
+    n_estimators : int or "auto", default="auto"
+        Number of rounds, the most of them with early stopping. "auto" holds rows out in turns to
+        see how many rounds are best for new rows, then fits all rows with that number; see Notes.
+    subsample : float or "auto", default="auto"
         Share of the rows that each round draws to learn from, without replacement. Below one, the
         rows left out say how much each round helped (`oob_improvement_`).
     criterion : {"friedman_mse", "squared_error"}, default="friedman_mse"
@@ -273,7 +305,7 @@ or Loss, default="squared_error"
     min_samples_split : int or float, default=2
         Rows a node needs to be split; a float is a fraction of the rows of a round.
     min_samples_leaf : int, float or "auto", default="auto"
-        Rows a leaf needs; a float is a fraction of the rows of a round. "auto" is 20.
+        Rows a leaf needs; a float is a fraction of the rows of a round.
     min_weight_fraction_leaf : float, default=0.0
         Share of the weight of its round that a leaf needs.
     max_depth : int or None, default=None
@@ -286,21 +318,23 @@ or Loss, default="squared_error"
         an estimator (fitted here) from its predictions.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all draws.
-    max_features : int, float, {"sqrt", "log2", "log2+1"} or None, default=None
+    max_features : int, float, {"sqrt", "log2", "log2+1"}, None or "auto", default="auto"
         Features drawn at each node; None is all of them.
     alpha : float, default=0.9
         The quantile of "quantile", or the share of inliers of "huber".
     verbose : int, default=0
         1 tells about progress on stderr about ten times, 2 after each round.
     max_leaf_nodes : int, None or "auto", default="auto"
-        Most leaves of a tree. "auto" is 31, or no limit where `max_depth` or `max_splits` is given.
+        Most leaves of a tree. "auto" is no limit where `max_depth` or `max_splits` is given.
     warm_start : bool, default=False
         Keep the rounds of the last fit and add more: the same model as one fit with as many.
+        Values that are "auto" stay what they were, `n_estimators` too: set it to add rounds.
     validation_fraction : float, default=0.1
-        Share of the rows that early stopping holds out.
+        Share of the rows that early stopping holds out, or the choice of the number of rounds
+        where one part is enough for it.
     n_iter_no_change : int or None, default=None
-        Stop after so many rounds without an improvement. None: no early stopping, or 10 rounds
-        with ``early_stopping=True``.
+        Stop after so many rounds without an improvement. None: no early stopping. With
+        ``early_stopping=True`` None is 10 rounds, or more with ``n_estimators="auto"``.
     tol : float, default=1e-4
         Least improvement that counts, as a share of the loss of the start; absolute for a score.
     ccp_alpha : float, default=0.0
@@ -316,7 +350,7 @@ or Loss, default="squared_error"
         Least sum of weighted hessians in a leaf.
     l1_regularization : float, default=0.0
         How much closer to zero the sum of the gradients of a leaf is taken to be.
-    l2_regularization : float or "auto", default=1.0
+    l2_regularization : float or "auto", default="auto"
         Added to the sum of the hessians of a leaf: leaves of few rows take shorter steps.
     max_bins : int, default=255
         Most bins of a numeric feature with "hist".
@@ -332,6 +366,10 @@ default=None
         Numeric columns to treat as categories; text and category columns always are.
     category_smoothing : float, default=10.0
         Added to the sum of the hessians of a level when levels are put in order.
+    category_encoding : {"auto", "subsets", "target"}, default="auto"
+        How categories are used: by subsets of their levels, or by target statistics, numbers in
+        place of levels that no row's own target is in. "auto" takes statistics for categories of
+        more than 16 levels, "target" for all. Their random order is drawn with `random_state`.
     early_stopping : bool or "auto", default="auto"
         Stop when validation rows show no improvement, and go back to the best round. "auto" does
         so if `n_iter_no_change` is given.
@@ -339,14 +377,14 @@ default=None
         Which rows early stopping holds out, or the last ones of
         a table in the order of time.
     scoring : str, callable or None, default=None
-        What early stopping looks at: None the loss, else the name of a scorer or a metric
-        ``metric(y_true, y_pred)``, the greater the better.
+        What early stopping and the choice of the number of rounds look at: None the loss, else the
+        name of a scorer or a metric ``metric(y_true, y_pred)``, the greater the better.
     estimator : regressor or None, default=None
         A weak learner of your own, with scikit-learn's interface, in place of trees: it is fitted
         to the negative gradients. Parameters of trees are then not looked at, constraints refused.
     callbacks : callable, list of callables or None, default=None
         Called after each round with the number of rounds and the `TrainingLog` so far; a fit ends
-        when one returns True.
+        when one returns True. Rounds that only choose the number of rounds are not told.
     quantiles : sequence of float or None, default=None
         Several quantiles for "quantile", with a tree for each in every round; `alpha` is then not
         looked at.
@@ -363,11 +401,17 @@ default=None
         Number of rounds at which validation rows were predicted best; all without such rows.
     training_log_ : TrainingLog
         Losses and time after each round that was run; ``training_log_.to_frame()`` is a table.
+    round_choice_ : RoundChoice or None
+        How well held-out rows were predicted after each number of rounds, where that has chosen
+        the number: `mean` and `standard_error` over the folds; ``to_frame()`` is a table.
+    chosen_params_ : dict
+        The values that were used for parameters that can be "auto": an estimator with these
+        parameters and the same seed does the same.
     train_score_ : ndarray of float64, shape (n_estimators_,)
         Loss of the training rows after each round.
     oob_improvement_, oob_scores_ : ndarray of float64, shape (n_estimators_,)
         By how much each round lowered the loss of the rows it had not drawn, and that loss; only
-        with ``subsample < 1.0``.
+        where `subsample` is less than one.
     oob_score_ : float
         The last of `oob_scores_`.
     init_ : estimator or "zero"
@@ -391,6 +435,20 @@ default=None
     schema_ : TableSchema
         Names, kinds and levels of the features.
 
+    Notes
+    -----
+    With ``n_estimators="auto"`` the rows are dealt into five folds, three in tables of medium size,
+    and in large ones `validation_fraction` of them is held out once; a fit for each part learns
+    from the other rows, all of them side by side. Their mean validation loss (or score) chooses the
+    number of rounds. Each class keeps its share in each part, groups are not divided, and
+    ``validation_part="last"`` holds out the last rows once. With an `eval_set` that chooses instead
+    and nothing is held out; ``early_stopping=True`` holds out a part, stops, and does not learn
+    from that part; with an `estimator` "auto" is 100 rounds.
+
+    What "auto" stands for is chosen to go with an automatic number of rounds, by the size of the
+    table and of a round. With a given number it is a learning rate of 0.1, 31 leaves, 20 rows
+    a leaf, an L2 regularization of 1, all rows and all features. `chosen_params_` tells.
+
     Examples
     --------
     The four rows of lecture 004: the mean is 56.25, and stumps on residuals follow.
@@ -411,8 +469,8 @@ default=None
         *,
         loss: str | Loss = "squared_error",
         learning_rate: float | str = "auto",
-        n_estimators: int | str = 100,
-        subsample: float = 1.0,
+        n_estimators: int | str = "auto",
+        subsample: float | str = "auto",
         criterion: str = "friedman_mse",
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float | str = "auto",
@@ -421,7 +479,7 @@ default=None
         min_impurity_decrease: float = 0.0,
         init: Any = None,
         random_state: Any = None,
-        max_features: int | float | str | None = None,
+        max_features: int | float | str | None = "auto",
         alpha: float = 0.9,
         verbose: int = 0,
         max_leaf_nodes: int | str | None = "auto",
@@ -435,7 +493,7 @@ default=None
         max_splits: int | None = None,
         min_child_weight: float = 1e-3,
         l1_regularization: float = 0.0,
-        l2_regularization: float | str = 1.0,
+        l2_regularization: float | str = "auto",
         max_bins: int = 255,
         features_per_tree: int | float | str | None = None,
         features_per_level: int | float | str | None = None,
@@ -443,6 +501,7 @@ default=None
         interaction_cst: Any = None,
         categorical_features: Any = None,
         category_smoothing: float = 10.0,
+        category_encoding: str = "auto",
         early_stopping: bool | str = "auto",
         validation_part: str = "random",
         scoring: Any = None,
@@ -486,6 +545,7 @@ default=None
         self.interaction_cst = interaction_cst
         self.categorical_features = categorical_features
         self.category_smoothing = category_smoothing
+        self.category_encoding = category_encoding
         self.early_stopping = early_stopping
         self.validation_part = validation_part
         self.scoring = scoring

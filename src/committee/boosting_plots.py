@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee._round_choice import RoundChoice
 from committee._training_log import TrainingLog
 from committee._tree_layout import INK
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_training"]
 
 _BLUE, _ORANGE, _GREEN, _GREY, _GRID = "#3b7dd8", "#d9822b", "#3a9b6f", "#9aa5b4", "#e6eaf0"
+_PURPLE = "#8a63c9"
 
 
 def plot_training(model: Any, *, score: bool = False, ax: Axes | None = None) -> Axes:
@@ -26,21 +28,22 @@ def plot_training(model: Any, *, score: bool = False, ax: Axes | None = None) ->
     model : fitted gradient boosting model, or TrainingLog
         What to draw. Where the loss of validation rows rises again, the model overfits.
     score : bool, default=False
-        Draw the score of the validation rows instead, for a model with `scoring`.
+        Draw the score of the validation or held-out rows instead, for a model with `scoring`.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure when None.
 
     Returns
     -------
     ax : matplotlib Axes
-        A line for the training rows, one for validation rows and one for out-of-bag rows, as far
-        as there are such rows. A dot is the best round of validation rows.
+        A line for the training rows, one for validation rows, one for out-of-bag rows and one for
+        the rows that were held out to choose the number of rounds, with a band of one standard
+        error of the folds; each as far as there are such rows. A dot is the best round.
 
     Examples
     --------
     >>> from committee import GradientBoostingClassifier, plot_training
     >>> from committee.datasets import load_penguins
-    >>> model = GradientBoostingClassifier(early_stopping=True, random_state=0)
+    >>> model = GradientBoostingClassifier(n_estimators=50, early_stopping=True, random_state=0)
     >>> ax = plot_training(model.fit(*load_penguins()))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['training rows', 'validation rows']
@@ -51,7 +54,10 @@ def plot_training(model: Any, *, score: bool = False, ax: Axes | None = None) ->
             "model must be a fitted gradient boosting model or its training_log_; got "
             f"{type(model).__name__}"
         )
-    if score and np.isnan(log.validation_score).all():
+    choice: RoundChoice | None = getattr(model, "round_choice_", None)
+    if choice is not None and choice.is_score != score:
+        choice = None
+    if score and choice is None and np.isnan(log.validation_score).all():
         raise ValueError("score must be False: the model was fitted without scoring")
     ax = _axes(ax)
     watched = log.validation_score if score else log.validation_loss
@@ -61,6 +67,8 @@ def plot_training(model: Any, *, score: bool = False, ax: Axes | None = None) ->
     _line(ax, watched, "validation rows", _BLUE)
     if not np.isnan(watched).all():
         _mark(ax, watched, int(watched.argmax() if score else watched.argmin()))
+    if choice is not None:
+        _draw_choice(ax, choice)
     ax.set_xlabel("rounds", color=INK)
     ax.set_ylabel("score" if score else "loss", color=INK)
     ax.spines[["top", "right"]].set_visible(False)
@@ -74,6 +82,14 @@ def plot_training(model: Any, *, score: bool = False, ax: Axes | None = None) ->
 def _line(ax: Any, values: NDArray[np.float64], label: str, color: str) -> None:
     if not np.isnan(values).all():
         ax.plot(np.arange(1, len(values) + 1), values, linewidth=2, color=color, label=label)
+
+
+def _draw_choice(ax: Any, choice: RoundChoice) -> None:
+    mean, error = choice.mean, choice.standard_error
+    _line(ax, mean, "rows held out to choose", _PURPLE)
+    rounds = np.arange(1, len(mean) + 1)
+    ax.fill_between(rounds, mean - error, mean + error, color=_PURPLE, alpha=0.2, linewidth=0)
+    _mark(ax, mean, choice.n_rounds - 1)
 
 
 def _mark(ax: Any, values: NDArray[np.float64], index: int) -> None:

@@ -145,11 +145,13 @@ RecordMatrix make_records(std::span<const std::uint8_t* const> columns, std::siz
   matrix.codes.resize(n_rows * stride);
   constexpr std::size_t kMinRows = 4096;
   const std::size_t n_chunks = chunk_count(n_rows, kMinRows, n_threads);
-  parallel_for(n_chunks, n_threads, [&](std::size_t chunk) {
+  parallel_parts(n_chunks, n_threads, [&](std::size_t chunk) {
     const Range all = chunk_range(n_rows, n_chunks, chunk);
     constexpr std::size_t kTile = 1024;  // its records stay in the cache while columns are added
     for (std::size_t begin = all.begin; begin < all.end; begin += kTile) {
       const std::size_t end = std::min(begin + kTile, all.end);
+      std::fill(matrix.codes.data() + begin * stride, matrix.codes.data() + end * stride,
+                std::uint8_t{0});
       for (std::size_t i = 0; i < columns.size(); ++i) {
         std::uint8_t* out = matrix.codes.data() + begin * stride + i;
         for (std::size_t row = begin; row < end; ++row, out += stride) *out = columns[i][row];

@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "aligned.hpp"
 #include "binned_dataset.hpp"
 #include "statistic.hpp"
 #include "target.hpp"
@@ -29,7 +30,7 @@ namespace committee {
 // The codes of a dataset row by row; made once for all trees of a forest.
 struct RecordMatrix {
   std::size_t stride = 0;  // bytes of a record, a multiple of 16
-  std::vector<std::uint8_t> codes;
+  AlignedVector<std::uint8_t> codes;
 };
 
 // Whether every code of the dataset fits a byte.

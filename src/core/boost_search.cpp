@@ -2,98 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "byte_cut.hpp"
-#include "simd.hpp"
 
 namespace committee {
 namespace {
-
-using Longs = std::int64_t __attribute__((vector_size(32)));
-using Doubles = double __attribute__((vector_size(32)));
-constexpr std::size_t kLongs = 4;
-
-// Exact for numbers below 2^51: their bits are put into the mantissa of 1.5 * 2^52. By reference:
-// how vectors are passed depends on the processor.
-COMMITTEE_INLINE void to_doubles(const Longs& whole, Doubles& out) {
-  constexpr double kMagic = 6755399441055744.0;
-  out = reinterpret_cast<Doubles>(whole + std::bit_cast<std::int64_t>(kMagic)) - kMagic;
-}
-
-// What all cuts of a feature share.
-struct CutScan {
-  std::int64_t total = 0;
-  int shift = 1;
-  double l2 = 0.0;
-  double min_hessian = 1.0;
-};
-
-struct BestCut {
-  std::size_t index = 0;
-  double score = -1.0;
-  std::int64_t left = 0;
-};
-
-// The first of the best cuts: cut i has cells[0] ... cells[i] and `start` on its left. The score of
-// a cut is GL^2 / (HL + l2) + GR^2 / (HR + l2). `cells` and `lefts` have room for whole vectors.
-COMMITTEE_INLINE BestCut best_cut_code(const std::int64_t* cells, std::size_t n_cuts,
-                                       std::int64_t start, const CutScan& scan,
-                                       std::int64_t* lefts) {
-  alignas(32) std::array<double, kGradientCells> scores;
-  const std::size_t padded = (n_cuts + kLongs - 1) / kLongs * kLongs;
-  std::int64_t left = start;
-  for (std::size_t i = 0; i < padded; i += kLongs) {
-    const std::int64_t two = cells[i] + cells[i + 1];
-    const std::int64_t three = two + cells[i + 2];
-    lefts[i] = left + cells[i];
-    lefts[i + 1] = left + two;
-    lefts[i + 2] = left + three;
-    left += three + cells[i + 3];
-    lefts[i + 3] = left;
-  }
-  const std::int64_t mask = (std::int64_t{1} << scan.shift) - 1;
-  const auto total_gradient = static_cast<double>(scan.total >> scan.shift);
-  const auto total_hessian = static_cast<double>(scan.total & mask);
-  const Longs position{0, 1, 2, 3};
-  Doubles largest = Doubles{} - 1.0;
-  for (std::size_t i = 0; i < padded; i += kLongs) {
-    Longs packed;
-    std::memcpy(&packed, lefts + i, sizeof(packed));
-    Doubles g;
-    Doubles h;
-    to_doubles(packed >> scan.shift, g);
-    to_doubles(packed & mask, h);
-    const Doubles other_g = total_gradient - g;
-    const Doubles other_h = total_hessian - h;
-    const Doubles n = h + scan.l2;
-    const Doubles m = other_h + scan.l2;
-    const Doubles score = (g * g * m + other_g * other_g * n) / (n * m);
-    const Longs is_cut = position < static_cast<std::int64_t>(n_cuts - i);
-    const Longs is_allowed = (h >= scan.min_hessian) & (other_h >= scan.min_hessian) & is_cut;
-    const Doubles limited = is_allowed ? score : Doubles{} - 1.0;
-    largest = limited > largest ? limited : largest;
-    std::memcpy(scores.data() + i, &limited, sizeof(limited));
-  }
-  BestCut best;
-  for (std::size_t lane = 0; lane < kLongs; ++lane) {
-    best.score = largest[lane] > best.score ? largest[lane] : best.score;
-  }
-  if (best.score < 0.0) return best;
-  while (scores[best.index] != best.score) ++best.index;
-  best.left = lefts[best.index];
-  return best;
-}
-
-COMMITTEE_TWICE(BestCut, best_cut,
-                (const std::int64_t* cells, std::size_t n_cuts, std::int64_t start,
-                 const CutScan& scan, std::int64_t* lefts),
-                (cells, n_cuts, start, scan, lefts))
 
 // A gain has to be more than rounding.
 constexpr double kLeastGain = 1e-11;
@@ -204,19 +121,38 @@ void BoostSearch::place(const Scan& scan, std::size_t first, std::size_t last,
   if (is_alone) best.last_left = scan.n_values - 1;
 }
 
+// The cuts that leave each side enough rows, where these are counted: all between a first and a
+// last one.
+void BoostSearch::limit_cuts(const Scan& scan, bool missing_goes_left, CutScan& cuts) const {
+  if (!scan.counts_sides) return;
+  std::int64_t left = missing_goes_left ? scan.n_missing : 0;
+  std::size_t n_allowed = 0;
+  for (std::size_t code = 0; code < cuts.end; ++code) {
+    left += scan.counts[code];
+    if (left < options_.min_rows_leaf) cuts.begin = code + 1;
+    if (scan.n_rows - left < options_.min_rows_leaf) break;
+    n_allowed = code + 1;
+  }
+  cuts.end = std::max(n_allowed, cuts.begin);
+}
+
 bool BoostSearch::try_fast(const Scan& scan, std::int64_t start, bool missing_goes_left,
                            std::size_t n_cuts, BoostSplit& best) const {
-  if (scan.is_bounded || scan.counts != nullptr || l1_ > 0.0) return false;
-  alignas(32) std::array<std::int64_t, kGradientCells> lefts;
-  const CutScan cuts{scan.node.total, rows_.shift, l2_, min_hessian_};
-  const BestCut cut = best_cut(scan.cells, n_cuts, start, cuts, lefts.data());
+  if (scan.is_bounded || l1_ > 0.0) return false;
+  CutScan cuts{.total = scan.node.total, .start = start, .shift = rows_.shift, .l2 = l2_};
+  cuts.min_hessian = min_hessian_;
+  cuts.end = n_cuts;
+  cuts.is_sparse = scan.node.n_rows < n_cuts;
+  limit_cuts(scan, missing_goes_left, cuts);
+  PackedCut cut = best_packed_cut(scan.cells, cuts);
   const double gain = cut.score < 0.0 ? 0.0 : gain_over(scan, cut.score);
   if (!(gain > best.gain)) return true;
   keep(scan, gain, cut.left, best);
-  // In the middle of the codes that the node does not have.
-  std::size_t last = cut.index;
-  while (last + 1 < n_cuts && lefts[last + 1] == cut.left) ++last;
-  place(scan, cut.index, last, missing_goes_left, best);
+  // Rows may add nothing to the sums, and count all the same.
+  for (std::size_t code = cut.first + 1; scan.counts_sides && code <= cut.last; ++code) {
+    if (scan.counts[code] > 0) cut.last = code - 1;
+  }
+  place(scan, cut.first, cut.last, missing_goes_left, best);
   return true;
 }
 

@@ -14,6 +14,7 @@
 #include "binned_dataset.hpp"
 #include "boost_options.hpp"
 #include "byte_columns.hpp"
+#include "cut_kernels.hpp"
 #include "gradient_histogram.hpp"
 #include "gradient_rows.hpp"
 #include "sorted_columns.hpp"
@@ -42,7 +43,8 @@ struct BoostSplit {
 // What a search needs to know of a node.
 struct BoostNode {
   std::int64_t total = 0;  // packed sums
-  Bounds bounds;           // of the step, in units of gradient / hessian
+  std::size_t n_rows = 0;
+  Bounds bounds;  // of the step, in units of gradient / hessian
 };
 
 class BoostSearch {
@@ -77,6 +79,7 @@ class BoostSearch {
   void start(Scan& scan) const;
   void try_thresholds(const Scan& scan, BoostSplit& best) const;
   void try_categories(const Scan& scan, BoostSplit& best) const;
+  void limit_cuts(const Scan& scan, bool missing_goes_left, CutScan& cuts) const;
   bool try_fast(const Scan& scan, std::int64_t start, bool missing_goes_left, std::size_t n_cuts,
                 BoostSplit& best) const;
   void try_slowly(const Scan& scan, std::int64_t start, bool missing_goes_left, std::size_t n_cuts,

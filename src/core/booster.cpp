@@ -13,6 +13,7 @@
 #include "boost_search.hpp"
 #include "gradient_histogram.hpp"
 #include "gradient_rows.hpp"
+#include "node_rows.hpp"
 #include "quantize.hpp"
 #include "random.hpp"
 #include "sorted_columns.hpp"
@@ -21,8 +22,6 @@
 
 namespace committee {
 namespace {
-
-using SideOfCode = std::array<std::uint8_t, 256>;  // 1: left
 
 // Nothing for wide codes, which are compared one by one.
 SideOfCode sides_of(const BoostSplit& split, const CodeColumn& column) {
@@ -37,21 +36,16 @@ SideOfCode sides_of(const BoostSplit& split, const CodeColumn& column) {
   return sides;
 }
 
-// Sends rows to their sides, keeping their order; returns the number on the left.
-std::size_t divide(std::span<std::uint32_t> rows, const std::uint8_t* codes,
-                   const SideOfCode& sides, std::uint32_t* right) {
-  std::size_t n_left = 0;
-  const std::size_t n_rows = rows.size();
-  std::uint32_t* const all = rows.data();
-  for (std::size_t i = 0; i < n_rows; ++i) {
-    // Both writes happen, one counts: a branch would be mispredicted half of the time.
-    const std::uint32_t row = all[i];
-    all[n_left] = row;
-    right[i - n_left] = row;
-    n_left += sides[codes[row]];
+// How often each row counts; empty: once.
+std::vector<std::uint32_t> counts_of(std::span<const double> weights) {
+  if (weights.empty()) return {};
+  const bool are_whole = are_repetitions(weights);
+  std::vector<std::uint32_t> counts;
+  counts.reserve(weights.size());
+  for (const double weight : weights) {
+    counts.push_back(are_whole ? static_cast<std::uint32_t>(weight) : 1U);
   }
-  std::copy_n(right, n_rows - n_left, all + n_left);
-  return n_left;
+  return counts;
 }
 
 }  // namespace
@@ -63,14 +57,12 @@ struct Booster::State {
         options(boost_options),
         weights(row_weights.begin(), row_weights.end()),
         are_repetitions(committee::are_repetitions(weights)),
+        counts(counts_of(weights)),
         columns(binned, weights.empty() ? std::vector<double>(binned.n_rows(), 1.0) : weights),
         leaves(binned.n_rows()) {
     if (is_exact(binned)) {
       sorted.emplace(binned, options.n_threads);
       marks.resize(binned.n_rows());
-      for (const double weight : weights) {
-        repetitions.push_back(are_repetitions ? static_cast<std::uint32_t>(weight) : 1U);
-      }
     } else {
       records = make_record_groups(columns, binned.n_rows(), options.n_threads);
     }
@@ -92,15 +84,15 @@ struct Booster::State {
   BoostOptions options;
   std::vector<double> weights;
   bool are_repetitions;
+  std::vector<std::uint32_t> counts;  // how often each row counts; empty: once
   ByteColumns columns;
   RecordGroups records;                 // binned
   std::optional<SortedColumns> sorted;  // exact
   std::vector<std::uint8_t> marks;      // exact: of each row
-  std::vector<std::uint32_t> repetitions;
   GradientRows gradients;
-  std::vector<std::uint32_t> rows;
-  std::vector<std::uint32_t> scratch;
-  std::vector<std::uint32_t> leaves;
+  std::vector<std::uint8_t> used;  // rows that a tree learns from; empty: all
+  NodeRows rows;
+  AlignedVector<std::uint32_t> leaves;
   std::vector<GradientHistogram> histograms;  // not in use
   std::vector<GradientHistogram> spare;       // of further threads
 };
@@ -121,13 +113,14 @@ class Booster::Grower {
   Tree grow() {
     const BoostSearch search(state_.dataset, state_.columns, options_, state_.gradients);
     search_ = &search;
-    list_rows();
+    mark_used();
     draw_tree_features();
     Leaf root;
-    root.end = state_.rows.size();
+    root.range = state_.rows.start(state_.gradients.packed, state_.counts, state_.used);
+    if (root.n_rows() == 0) throw std::invalid_argument("no row has a positive weight");
     if (state_.sorted) {
-      for (const std::uint32_t row : state_.rows) root.node.total += state_.gradients.packed[row];
-      start_sorted();
+      for (const std::int64_t packed : state_.gradients.packed) root.node.total += packed;
+      start_sorted(root.range);
     } else {
       root.histogram = take_histogram();
       build(root);
@@ -136,19 +129,19 @@ class Booster::Grower {
     tree_.n_features = static_cast<std::uint32_t>(state_.dataset.n_features());
     tree_.nodes.resize(1);
     bounds_.resize(1);
+    root.node.n_rows = root.n_rows();
     root.may_split = is_splittable(root);
     open(std::move(root));
     while (!heap_.empty()) split_next();
-    fill_tree();
     find_leaves();
+    fill_tree();
     return std::move(tree_);
   }
 
  private:
-  // A node that is not split: its rows are rows[begin] ... rows[end - 1].
+  // A node that is not split.
   struct Leaf {
-    std::size_t begin = 0;
-    std::size_t end = 0;
+    NodeRange range;
     std::uint32_t index = 0;  // in the tree
     std::uint32_t depth = 0;
     std::size_t serial = 0;
@@ -158,7 +151,7 @@ class Booster::Grower {
     BoostSplit split;
     std::vector<std::uint32_t> path;  // features above it, where interactions are limited
 
-    std::size_t n_rows() const { return end - begin; }
+    std::size_t n_rows() const { return range.size(); }
   };
 
   // ---- rows and features ----
@@ -175,19 +168,25 @@ class Booster::Grower {
     return (round_.sample.empty() || round_.sample[row] != 0) && weight(row) > 0.0;
   }
 
-  void list_rows() {
-    std::vector<std::uint32_t>& rows = state_.rows;
-    rows.clear();
-    for (std::size_t row = 0; row < state_.dataset.n_rows(); ++row) {
-      if (is_used(row)) rows.push_back(static_cast<std::uint32_t>(row));
+  void mark_used() {
+    std::vector<std::uint8_t>& used = state_.used;
+    used.clear();
+    const std::size_t n_rows = state_.dataset.n_rows();
+    double total = static_cast<double>(n_rows);
+    if (!round_.sample.empty() || !weights_.weights.empty()) {
+      total = 0.0;
+      used.resize(n_rows);
+      bool has_all = true;
+      for (std::size_t row = 0; row < n_rows; ++row) {
+        used[row] = is_used(row) ? 1 : 0;
+        has_all = has_all && used[row] != 0;
+        total += used[row] * weight(row);
+      }
+      if (has_all) used.clear();
     }
-    if (rows.empty()) throw std::invalid_argument("no row has a positive weight");
-    double total = 0.0;
-    for (const std::uint32_t row : rows) total += weight(row);
     int exponent = 0;
     std::frexp(total, &exponent);
     weight_scale_ = std::ldexp(1.0, -exponent);
-    state_.scratch.resize(rows.size());
   }
 
   static std::vector<std::uint32_t> drawn(std::vector<std::uint32_t> features, std::size_t size,
@@ -244,16 +243,9 @@ class Booster::Grower {
     if (histogram.capacity() > 0) state_.histograms.push_back(std::move(histogram));
   }
 
-  std::span<std::uint32_t> rows_of(const Leaf& leaf) const {
-    return std::span(state_.rows).subspan(leaf.begin, leaf.n_rows());
-  }
-
   void build(Leaf& leaf) {
-    const bool has_all = leaf.n_rows() == state_.dataset.n_rows();
-    const std::span<const std::uint32_t> rows = rows_of(leaf);
-    build_histogram(state_.records, state_.gradients.packed,
-                    has_all ? std::span<const std::uint32_t>() : rows, options_.n_threads,
-                    leaf.histogram, state_.spare);
+    build_histogram(state_.records, state_.gradients.packed, state_.rows.entries(leaf.range),
+                    options_.n_threads, leaf.histogram, state_.spare);
   }
 
   static std::int64_t total_of(const GradientHistogram& histogram) {
@@ -269,20 +261,23 @@ class Booster::Grower {
     const std::int64_t least = std::max(options_.min_rows_split, 2 * options_.min_rows_leaf);
     if (static_cast<std::int64_t>(leaf.n_rows()) >= least)
       return true;  // none counts less than one
-    std::int64_t n_rows = 0;
-    for (const std::uint32_t row : rows_of(leaf)) n_rows += repetitions(row);
-    return n_rows >= least;
+    return n_counted(leaf) >= least;
   }
 
-  std::uint32_t repetitions(std::size_t row) const {
-    return state_.are_repetitions ? static_cast<std::uint32_t>(weight(row)) : 1U;
+  // Rows with their repetitions.
+  std::int64_t n_counted(const Leaf& leaf) const {
+    if (state_.counts.empty()) return static_cast<std::int64_t>(leaf.n_rows());
+    std::int64_t n_rows = 0;
+    state_.rows.for_each(leaf.range, [&](std::size_t, std::uint32_t count) { n_rows += count; });
+    return n_rows;
   }
 
   // How many rows of each code the leaf has.
   std::vector<std::uint32_t> count_codes(const Leaf& leaf, std::uint32_t feature) const {
     std::vector<std::uint32_t> counts(kGradientCells, 0);
     const auto* codes = codes_of(feature);
-    for (const std::uint32_t row : rows_of(leaf)) counts[codes[row]] += repetitions(row);
+    state_.rows.for_each(
+        leaf.range, [&](std::size_t row, std::uint32_t count) { counts[codes[row]] += count; });
     return counts;
   }
 
@@ -300,11 +295,10 @@ class Booster::Grower {
     const auto* codes = codes_of(split.feature);
     std::int64_t n_left = 0;
     std::int64_t n_rows = 0;
-    for (const std::uint32_t row : rows_of(leaf)) {
-      const std::int64_t times = repetitions(row);
-      n_rows += times;
-      n_left += sides[codes[row]] != 0 ? times : 0;
-    }
+    state_.rows.for_each(leaf.range, [&](std::size_t row, std::uint32_t count) {
+      n_rows += count;
+      n_left += sides[codes[row]] * std::int64_t{count};
+    });
     return n_left >= options_.min_rows_leaf && n_rows - n_left >= options_.min_rows_leaf;
   }
 
@@ -313,10 +307,12 @@ class Booster::Grower {
   void find_split(Leaf& leaf) const {
     if (state_.sorted) return find_exact_split(leaf);
     BoostSplit& best = leaf.split;
+    std::array<std::int64_t, kGradientCells> scratch;
     for (const std::uint32_t feature : features_of(leaf)) {
       if (leaf.n_rows() >= kParallelRows) monitor_.check();
       BoostSplit before = best;
-      const std::int64_t* cells = leaf.histogram.data() + feature * kGradientCells;
+      const std::int64_t* const cells =
+          feature_cells(state_.records, leaf.histogram, feature, scratch.data());
       if (!search_->try_feature(cells, leaf.node, feature, {}, best)) continue;
       if (has_enough_rows(leaf, best)) continue;
       best = std::move(before);
@@ -327,9 +323,9 @@ class Booster::Grower {
 
   // ---- exact splits ----
 
-  void start_sorted() {
+  void start_sorted(const NodeRange& root) {
     std::fill(state_.marks.begin(), state_.marks.end(), std::uint8_t{0});
-    for (const std::uint32_t row : state_.rows) state_.marks[row] = 1;
+    state_.rows.for_each(root, [&](std::size_t row, std::uint32_t) { state_.marks[row] = 1; });
     state_.sorted->start(state_.marks, n_threads_, monitor_);
   }
 
@@ -343,8 +339,8 @@ class Booster::Grower {
         features.size(), is_large ? options_.n_threads : 1,
         [&](std::size_t i) {
           if (state_.sorted->has(features[i])) {
-            search_->try_sorted(state_.sorted->rows(features[i], leaf.begin, leaf.end), leaf.node,
-                                features[i], state_.repetitions, splits[i]);
+            search_->try_sorted(state_.sorted->rows(features[i], leaf.range.begin, leaf.range.end),
+                                leaf.node, features[i], state_.counts, splits[i]);
           } else {
             try_levels(leaf, features[i], splits[i]);
           }
@@ -359,28 +355,18 @@ class Booster::Grower {
   void try_levels(const Leaf& leaf, std::uint32_t feature, BoostSplit& split) const {
     std::array<std::int64_t, kGradientCells> cells{};
     const std::uint8_t* const codes = codes_of(feature);
-    for (const std::uint32_t row : rows_of(leaf)) {
+    state_.rows.for_each(leaf.range, [&](std::size_t row, std::uint32_t) {
       cells[codes[row]] += state_.gradients.packed[row];
-    }
+    });
     search_->try_feature(cells.data(), leaf.node, feature, count_codes(leaf, feature), split);
   }
 
   std::size_t divide_exactly(const Leaf& leaf) {
-    for (const std::uint32_t row : rows_of(leaf)) {
+    state_.rows.for_each(leaf.range, [&](std::size_t row, std::uint32_t) {
       state_.marks[row] = goes_left(leaf.split, row) ? 1 : 0;
-    }
-    state_.sorted->divide(leaf.begin, leaf.end, state_.marks, n_threads_, monitor_);
-    std::size_t n_left = 0;
-    std::size_t n_right = 0;
-    for (const std::uint32_t row : rows_of(leaf)) {
-      state_.rows[leaf.begin + n_left] = row;
-      state_.scratch[n_right] = row;
-      n_left += state_.marks[row];
-      n_right += 1U - state_.marks[row];
-    }
-    std::copy_n(state_.scratch.begin(), n_right,
-                state_.rows.begin() + static_cast<std::ptrdiff_t>(leaf.begin + n_left));
-    return n_left;
+    });
+    state_.sorted->divide(leaf.range.begin, leaf.range.end, state_.marks, n_threads_, monitor_);
+    return state_.rows.divide(leaf.range, state_.marks.data(), SideOfCode{0, 1}, n_threads_);
   }
 
   bool goes_left(const BoostSplit& split, std::size_t row) const {
@@ -427,15 +413,18 @@ class Booster::Grower {
     ++n_leaves_;
     const BoostSplit& split = leaf.split;
     const SideOfCode sides = sides_of(split, state_.columns.column(split.feature));
-    const std::size_t n_left = state_.sorted ? divide_exactly(leaf)
-                                             : divide(rows_of(leaf), codes_of(split.feature), sides,
-                                                      state_.scratch.data());
+    const std::size_t n_left =
+        state_.sorted ? divide_exactly(leaf)
+                      : state_.rows.divide(leaf.range, codes_of(split.feature), sides, n_threads_);
     write_split(leaf, sides);
     Leaf left = child_of(leaf, 0);
     Leaf right = child_of(leaf, 1);
-    left.begin = leaf.begin;
-    left.end = right.begin = leaf.begin + n_left;
-    right.end = leaf.end;
+    const NodeRange::Place place = NodeRows::after(leaf.range.place);
+    const std::size_t middle = leaf.range.begin + n_left;
+    left.range = {leaf.range.begin, middle, place};
+    right.range = {middle, leaf.range.end, place};
+    left.node.n_rows = left.n_rows();
+    right.node.n_rows = right.n_rows();
     // The last leaves of a full tree are not looked at again.
     const bool is_full = options_.max_leaf_nodes > 0 && n_leaves_ >= options_.max_leaf_nodes;
     left.may_split = !is_full && is_splittable(left);
@@ -540,6 +529,13 @@ class Booster::Grower {
   struct Sums {
     double gradient = 0.0;
     double hessian = 0.0;
+    double weight = 0.0;
+
+    void add(const Sums& more) {
+      gradient += more.gradient;
+      hessian += more.hessian;
+      weight += more.weight;
+    }
   };
 
   void fill_tree() {
@@ -549,9 +545,8 @@ class Booster::Grower {
     tree_.impurity.assign(n_nodes, 0.0);
     tree_.weight.assign(n_nodes, 0.0);
     tree_.n_rows.assign(n_nodes, 0);
-    std::vector<Sums> sums(n_nodes);
-    parallel_for(closed_.size(), n_threads_,
-                 [&](std::size_t i) { add_rows(closed_[i], sums[closed_[i].index]); });
+    std::vector<Sums> sums = leaf_sums(n_nodes);
+    for (const Leaf& leaf : closed_) tree_.n_rows[leaf.index] = n_counted(leaf);
     for (const Leaf& leaf : closed_) bounds_[leaf.index] = leaf.node.bounds;
     for (std::size_t node = n_nodes; node-- > 0;) {
       const std::uint32_t first = tree_.nodes[node].first_child;
@@ -565,19 +560,34 @@ class Booster::Grower {
     }
   }
 
-  void add_rows(const Leaf& leaf, Sums& sums) {
-    double total_weight = 0.0;
-    std::int64_t n_rows = 0;
-    for (const std::uint32_t row : rows_of(leaf)) {
+  // In the order of the rows, in parts of a fixed size: sums do not depend on threads, and
+  // derivatives are read in order.
+  std::vector<Sums> leaf_sums(std::size_t n_nodes) {
+    const std::size_t n_rows = state_.dataset.n_rows();
+    const std::size_t part_rows = std::max<std::size_t>(16384, 64 * n_nodes);
+    const std::size_t n_parts = (n_rows + part_rows - 1) / part_rows;
+    std::vector<std::vector<Sums>> parts(n_parts);
+    parallel_parts(n_parts, n_threads_, [&](std::size_t part) {
+      parts[part].resize(n_nodes);
+      add_rows({part * part_rows, std::min((part + 1) * part_rows, n_rows)}, parts[part].data());
+    });
+    std::vector<Sums> sums(n_nodes);
+    for (const std::vector<Sums>& part : parts) {
+      for (std::size_t node = 0; node < n_nodes; ++node) sums[node].add(part[node]);
+    }
+    for (std::size_t node = 0; node < n_nodes; ++node) tree_.weight[node] = sums[node].weight;
+    return sums;
+  }
+
+  void add_rows(Range rows, Sums* sums) const {
+    const std::uint32_t* const leaves = state_.leaves.data();
+    for (std::size_t row = rows.begin; row < rows.end; ++row) {
+      if (!state_.used.empty() && state_.used[row] == 0) continue;
       const double w = weight(row);
       const double scaled = w * weight_scale_;
-      sums.gradient += scaled * round_.gradients[row];
-      sums.hessian += scaled * (round_.hessians.empty() ? 1.0 : round_.hessians[row]);
-      total_weight += w;
-      n_rows += repetitions(row);
+      const double hessian = round_.hessians.empty() ? 1.0 : round_.hessians[row];
+      sums[leaves[row]].add({scaled * round_.gradients[row], scaled * hessian, w});
     }
-    tree_.weight[leaf.index] = total_weight;
-    tree_.n_rows[leaf.index] = n_rows;
   }
 
   void fill_node(std::size_t node, const Sums& sums, const Bounds& bounds) {
@@ -598,22 +608,34 @@ class Booster::Grower {
 
   // ---- where rows went ----
 
+  // Parts of the table side by side: rows ascend in every leaf.
   void find_leaves() {
-    std::vector<std::uint32_t>& leaves = state_.leaves;
     const std::size_t n_rows = state_.dataset.n_rows();
-    parallel_for(closed_.size(), n_threads_, [&](std::size_t i) {
-      for (const std::uint32_t row : rows_of(closed_[i])) leaves[row] = closed_[i].index;
-    });
-    if (state_.rows.size() == n_rows) return;
-    constexpr std::size_t kMinRows = 4096;
-    const std::size_t n_chunks = chunk_count(n_rows, kMinRows, n_threads_);
-    const auto walk_chunk = [&](std::size_t chunk) {
-      const Range range = chunk_range(n_rows, n_chunks, chunk);
-      for (std::size_t row = range.begin; row < range.end; ++row) {
-        if (!is_used(row)) leaves[row] = walk(row);
+    constexpr std::size_t kMinRows = 16384;
+    const std::size_t n_parts = chunk_count(n_rows, kMinRows, n_threads_);
+    parallel_parts(
+        n_parts, n_threads_,
+        [&](std::size_t part) { find_leaves_of(chunk_range(n_rows, n_parts, part)); }, &monitor_);
+  }
+
+  void find_leaves_of(Range part) {
+    AlignedVector<std::uint32_t>& leaves = state_.leaves;
+    for (const Leaf& leaf : closed_) {
+      if (leaf.range.place == NodeRange::Place::kTable) {
+        std::fill(leaves.begin() + static_cast<std::ptrdiff_t>(part.begin),
+                  leaves.begin() + static_cast<std::ptrdiff_t>(part.end), leaf.index);
       }
-    };
-    parallel_for(n_chunks, n_threads_, walk_chunk, &monitor_);
+      const std::span<const RowEntry> entries = state_.rows.entries(leaf.range);
+      const auto is_before = [](const RowEntry& entry, std::size_t row) { return entry.row < row; };
+      auto entry = std::lower_bound(entries.begin(), entries.end(), part.begin, is_before);
+      for (; entry != entries.end() && entry->row < part.end; ++entry) {
+        leaves[entry->row] = leaf.index;
+      }
+    }
+    if (state_.used.empty()) return;
+    for (std::size_t row = part.begin; row < part.end; ++row) {
+      if (state_.used[row] == 0) leaves[row] = walk(row);
+    }
   }
 
   // By value: rows that are not learnt from may have values between the codes.

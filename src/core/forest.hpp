@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -64,9 +65,36 @@ struct ForestInfo {
   std::size_t n_outputs() const { return is_classification ? n_classes.size() : n_values; }
 };
 
+// Masks of leaves (leaf_masks.hpp), made when they are first worth it and kept with the forest.
+class LeafMasks;
+class KeptMasks {
+ public:
+  KeptMasks() = default;
+  KeptMasks(const KeptMasks&) {}  // a copy makes its own, for it may get more trees
+  KeptMasks& operator=(const KeptMasks&) {
+    n_trees_.reset();
+    return *this;
+  }
+
+  // The masks of the first `n_trees` trees; nothing where make() returns nothing.
+  template <typename Make>
+  std::shared_ptr<const LeafMasks> get(std::size_t n_trees, const Make& make) const {
+    const std::scoped_lock lock(mutex_);
+    if (n_trees_ != n_trees) masks_ = make();
+    n_trees_ = n_trees;
+    return masks_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::optional<std::size_t> n_trees_;
+  mutable std::shared_ptr<const LeafMasks> masks_;
+};
+
 struct Forest {
   ForestInfo info;
   std::vector<std::shared_ptr<const CompactTree>> trees;
+  KeptMasks masks{};
 
   std::size_t n_trees() const { return trees.size(); }
   std::size_t n_nodes() const;

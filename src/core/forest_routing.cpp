@@ -8,12 +8,20 @@
 #include <numeric>
 #include <optional>
 
+#include "leaf_masks.hpp"
 #include "step.hpp"
 
 namespace committee {
 namespace {
 
 constexpr std::size_t kLanes = 16;
+constexpr std::size_t kManyRows = 64;  // for which it is worth rewriting trees
+
+// What a leaf is asked for.
+std::uint32_t reached_number(const Node& leaf, std::uint32_t number, Reached reached) {
+  if (reached == Reached::kNode) return number;
+  return reached == Reached::kValueRow ? value_row(leaf) : leaf_number(leaf);
+}
 
 // ---- few rows: exact nodes of all trees ----
 
@@ -61,9 +69,7 @@ void walk_exact(std::span<const std::shared_ptr<const CompactTree>> trees, const
         lane.node = next_node(*lane.tree, node, cells, lane.row);
         continue;
       }
-      *lane.out = reached == Reached::kNode       ? lane.node
-                  : reached == Reached::kValueRow ? value_row(node)
-                                                  : leaf_number(node);
+      *lane.out = reached_number(node, lane.node, reached);
       if (!start(lane)) lane = lanes[--n_lanes];  // its turn is skipped once, which costs nothing
     }
   }
@@ -126,7 +132,39 @@ void walk(const CompactTree& tree, const View nodes, const TableView& table, con
 // Rewriting a node costs about as much as some steps of a walk.
 bool is_worth_rewriting(const Forest& forest, std::size_t n_rows) {
   constexpr std::size_t kNodesPerRow = 32;
-  return n_rows >= 64 && n_rows * kNodesPerRow * forest.n_trees() >= forest.n_nodes();
+  return n_rows >= kManyRows && n_rows * kNodesPerRow * forest.n_trees() >= forest.n_nodes();
+}
+
+// ---- many rows: masks of leaves ----
+
+// The masks of a forest, if there are some and enough rows to use them.
+std::shared_ptr<const LeafMasks> masks_of(const Forest& forest, std::size_t n_rows) {
+  if (n_rows < kManyRows) return nullptr;
+  return forest.masks.get(forest.n_trees(), [&] { return LeafMasks::make(forest); });
+}
+
+// Calls body(rows, find) for blocks of rows, side by side, where find(tree, out) writes the leaf of
+// each row in a tree, counted from left to right.
+template <typename Body>
+void for_masked_blocks(const LeafMasks& masks, const TableView& table, std::size_t n_threads,
+                       Monitor& monitor, const Body& body) {
+  constexpr std::size_t kMinBlocks = 4;
+  constexpr std::size_t kBlock = LeafMasks::kBlock;
+  const std::size_t n_blocks = (table.n_rows + kBlock - 1) / kBlock;
+  const std::size_t n_chunks = chunk_count(n_blocks, kMinBlocks, n_threads);
+  const auto run = [&](std::size_t chunk) {
+    const Range blocks = chunk_range(n_blocks, n_chunks, chunk);
+    LeafMasks::Block block;
+    for (std::size_t i = blocks.begin; i < blocks.end; ++i) {
+      monitor.check();
+      const Range rows{i * kBlock, std::min((i + 1) * kBlock, table.n_rows)};
+      masks.read(table, rows, block);
+      body(rows, [&](std::size_t tree, std::uint8_t* out) {
+        masks.find_leaves(tree, block, rows.end - rows.begin, out);
+      });
+    }
+  };
+  parallel_for(n_chunks, n_threads, run, &monitor);
 }
 
 // Calls body(rows, leaves) for blocks of rows, side by side, where leaves(tree) are what the rows
@@ -146,6 +184,24 @@ void for_blocks(const Forest& forest, const TableView& table, Reached reached,
       body(rows, [&](std::size_t tree) { return leaves.data() + tree * n_rows; });
     };
     parallel_for(n_blocks, n_threads, walk_few, &monitor);
+    return;
+  }
+  if (const auto masks = masks_of(forest, table.n_rows)) {
+    for_masked_blocks(*masks, table, n_threads, monitor, [&](Range rows, const auto& find) {
+      std::array<std::uint8_t, LeafMasks::kBlock> places;
+      std::array<std::uint32_t, LeafMasks::kMaxLeaves> numbers;
+      std::array<std::uint32_t, LeafMasks::kBlock> leaves;
+      body(rows, [&](std::size_t tree) {
+        const std::vector<Node>& nodes = forest.trees[tree]->tree.nodes;
+        const std::span<const std::uint32_t> leaf_nodes = masks->leaf_nodes(tree);
+        for (std::size_t i = 0; i < leaf_nodes.size(); ++i) {
+          numbers[i] = reached_number(nodes[leaf_nodes[i]], leaf_nodes[i], reached);
+        }
+        find(tree, places.data());
+        for (std::size_t i = 0; i < rows.end - rows.begin; ++i) leaves[i] = numbers[places[i]];
+        return leaves.data();
+      });
+    });
     return;
   }
   std::vector<std::optional<RoutingNodes>> nodes(forest.n_trees());
@@ -193,7 +249,51 @@ void add_values(const double* values, std::size_t n_values, const std::uint32_t*
   }
 }
 
+// The values of all leaves of a tree from left to right, times its weight; n_values == 1.
+struct LeafTables {
+  std::vector<double> values;
+  std::vector<std::size_t> begins;  // of each tree
+};
+
+LeafTables leaf_tables(const Forest& forest, const LeafMasks& masks,
+                       std::span<const double> tree_weights) {
+  LeafTables tables;
+  for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
+    const CompactTree& of = *forest.trees[tree];
+    const double weight = tree_weights.empty() ? 1.0 : tree_weights[tree];
+    tables.begins.push_back(tables.values.size());
+    for (const std::uint32_t node : masks.leaf_nodes(tree)) {
+      tables.values.push_back(weight * of.values()[value_row(of.tree.nodes[node])]);
+    }
+  }
+  tables.values.resize(tables.values.size() + kLeafTable);  // kernels read that far
+  return tables;
+}
+
+// Sums of trees of few leaves that predict one number: the same additions as in `predict`.
+void predict_masked(const Forest& forest, const LeafMasks& masks, const TableView& table,
+                    std::span<const double> tree_weights, std::span<const std::uint32_t> stages,
+                    std::span<double> out, std::size_t n_threads, Monitor& monitor) {
+  const LeafTables tables = leaf_tables(forest, masks, tree_weights);
+  for_masked_blocks(masks, table, n_threads, monitor, [&](Range rows, const auto& find) {
+    std::array<std::uint8_t, LeafMasks::kBlock> places;
+    std::array<double, LeafMasks::kBlock> sums{};
+    const std::size_t n_rows = rows.end - rows.begin;
+    std::size_t tree = 0;
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+      for (; tree < stages[stage]; ++tree) {
+        find(tree, places.data());
+        add_leaf_values(tables.values.data() + tables.begins[tree], masks.leaf_nodes(tree).size(),
+                        places.data(), n_rows, sums.data());
+      }
+      std::copy_n(sums.data(), n_rows, out.data() + stage * table.n_rows + rows.begin);
+    }
+  });
+}
+
 }  // namespace
+
+bool has_leaf_masks(const Forest& forest) { return masks_of(forest, kManyRows) != nullptr; }
 
 std::size_t block_rows(const TableView& table) {
   constexpr std::size_t kMaxCells = std::size_t{1} << 17;
@@ -238,6 +338,12 @@ void predict(const Forest& forest, const TableView& table, const Combination& co
   const auto all = static_cast<std::uint32_t>(forest.n_trees());
   const std::span<const std::uint32_t> stages =
       combination.stages.empty() ? std::span(&all, 1) : combination.stages;
+  if (n_values == 1 && !combination.hard) {
+    if (const auto masks = masks_of(forest, table.n_rows)) {
+      return predict_masked(forest, *masks, table, combination.tree_weights, stages, out, n_threads,
+                            monitor);
+    }
+  }
   for_blocks(forest, table, Reached::kValueRow, n_threads, monitor,
              [&](Range rows, const auto& leaves) {
                const std::size_t n_rows = rows.end - rows.begin;

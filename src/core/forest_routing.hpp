@@ -1,8 +1,9 @@
 // Rows down many trees.
 //
-// Many rows are taken in blocks: a block is rewritten to keys once (routing_nodes.hpp) and goes
-// down one tree after the other, so that the nodes of a tree serve many rows while they are in the
-// cache. Few rows go down the exact nodes of all trees at a time.
+// Many rows are taken in blocks, one tree after the other, so that a tree serves many rows while it
+// is in the cache. Trees of few leaves are not walked at all (leaf_masks.hpp); for others a block
+// is rewritten to keys (routing_nodes.hpp). Few rows go down the exact nodes of all trees at a
+// time.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +27,9 @@ enum class Reached { kNode, kValueRow, kLeafNumber };
 void route(const CompactTree& tree, const RoutingNodes& nodes, const TableView& table,
            const KeyRows& keys, std::span<const std::uint32_t> rows, Reached reached,
            std::uint32_t* out);
+
+// Whether many rows find their leaves by masks (leaf_masks.hpp).
+bool has_leaf_masks(const Forest& forest);
 
 // ---- what users ask ----
 

@@ -62,7 +62,7 @@ class Filler {
   void fill(std::size_t n_threads) {
     const std::size_t n_parts = (gradients_.size() + kPartRows - 1) / kPartRows;
     std::vector<Magnitudes> parts(n_parts);
-    parallel_for(n_parts, n_threads, [&](std::size_t part) { parts[part] = measure(part); });
+    parallel_parts(n_parts, n_threads, [&](std::size_t part) { parts[part] = measure(part); });
     Magnitudes all;
     for (const Magnitudes& part : parts) all.add(part);
     if (!all.is_valid) {
@@ -72,7 +72,7 @@ class Filler {
     repeats_ = weights_.are_repetitions && all.weight <= kMostRepetitions;
     choose_grids(all);
     rows_.packed.resize(gradients_.size());
-    parallel_for(n_parts, n_threads, [&](std::size_t part) { pack(part); });
+    parallel_parts(n_parts, n_threads, [&](std::size_t part) { pack(part); });
   }
 
  private:

@@ -15,10 +15,12 @@
 #include <span>
 #include <vector>
 
+#include "aligned.hpp"
+
 namespace committee {
 
 struct GradientRows {
-  std::vector<std::int64_t> packed;  // one a row; 0 for rows that are left out
+  AlignedVector<std::int64_t> packed;  // one a row; 0 for rows that are left out
   int shift = 1;
   int gradient_exponent = 0;  // gradient = integer * 2^-gradient_exponent
   int hessian_exponent = 0;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "simd.hpp"
 #include "thread_pool.hpp"
@@ -49,17 +50,24 @@ COMMITTEE_INLINE void exp_of_negative(const Doubles& x, Doubles& out) {
                                   (reinterpret_cast<Longs>(shifted) << 52));
 }
 
-COMMITTEE_INLINE void log_loss_lanes(const Doubles& is_one, const Doubles& score, Doubles& gradient,
-                                     Doubles& hessian) {
+// Probabilities of both classes; `small` becomes e^-|score|.
+COMMITTEE_INLINE void share_lanes(const Doubles& score, Doubles& zero, Doubles& one,
+                                  Doubles& small) {
   const Longs is_positive = score >= 0.0;
-  Doubles small;
   exp_of_negative(is_positive ? -score : score, small);
   const Doubles likely = 1.0 / (1.0 + small);  // probability of the side the score is on
   const Doubles unlikely = small * likely;
-  const Doubles one = is_positive ? likely : unlikely;
-  const Doubles zero = is_positive ? unlikely : likely;
+  one = is_positive ? likely : unlikely;
+  zero = is_positive ? unlikely : likely;
+}
+
+COMMITTEE_INLINE void log_loss_lanes(const Doubles& is_one, const Doubles& score, Doubles& gradient,
+                                     Doubles& hessian, Doubles& small) {
+  Doubles zero;
+  Doubles one;
+  share_lanes(score, zero, one, small);
   gradient = is_one != 0.0 ? -zero : one;
-  hessian = likely * unlikely;
+  hessian = zero * one;
 }
 
 COMMITTEE_INLINE void read_lanes(const double* from, std::size_t n, Doubles& lanes) {
@@ -79,26 +87,24 @@ COMMITTEE_INLINE void write_lanes(const Doubles& lanes, std::size_t n, double* t
   }
 }
 
-COMMITTEE_INLINE void log_loss_part_code(const double* is_one, const double* scores,
-                                         std::size_t n_rows, double* gradients, double* hessians) {
+COMMITTEE_INLINE void shares_part_code(const double* scores, std::size_t n_rows, double* shares) {
   for (std::size_t i = 0; i < n_rows; i += kLanes) {
     const std::size_t n = std::min(kLanes, n_rows - i);
-    Doubles target;
     Doubles score;
-    Doubles gradient;
-    Doubles hessian;
-    read_lanes(is_one + i, n, target);
+    Doubles zero;
+    Doubles one;
+    Doubles small;
     read_lanes(scores + i, n, score);
-    log_loss_lanes(target, score, gradient, hessian);
-    write_lanes(gradient, n, gradients + i);
-    write_lanes(hessian, n, hessians + i);
+    share_lanes(score, zero, one, small);
+    for (std::size_t lane = 0; lane < n; ++lane) {
+      shares[2 * (i + lane)] = zero[lane];
+      shares[2 * (i + lane) + 1] = one[lane];
+    }
   }
 }
 
-COMMITTEE_TWICE(void, log_loss_part,
-                (const double* is_one, const double* scores, std::size_t n_rows, double* gradients,
-                 double* hessians),
-                (is_one, scores, n_rows, gradients, hessians))
+COMMITTEE_TWICE(void, shares_part, (const double* scores, std::size_t n_rows, double* shares),
+                (scores, n_rows, shares))
 
 // log(1 + u) for 0 <= u <= 1, as 2 artanh(u / (2 + u)) by its series.
 COMMITTEE_INLINE void log_of_one_plus(const Doubles& u, Doubles& out) {
@@ -133,6 +139,120 @@ COMMITTEE_TWICE(void, log_losses_part,
                 (const double* is_one, const double* scores, std::size_t n_rows, double* losses),
                 (is_one, scores, n_rows, losses))
 
+// log(p) for 1 <= p.
+COMMITTEE_INLINE void log_of_product(const Doubles& p, Doubles& out) {
+  constexpr std::int64_t kMantissa = (std::int64_t{1} << 52) - 1;
+  const Longs bits = reinterpret_cast<Longs>(p);
+  const Longs exponent = (bits >> 52) - 1023;
+  const Doubles mantissa =
+      reinterpret_cast<Doubles>((bits & kMantissa) | (std::int64_t{1023} << 52));
+  log_of_one_plus(mantissa - 1.0, out);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    out[lane] += static_cast<double>(exponent[lane]) * 0.6931471805599453;
+  }
+}
+
+// Products of factors of at most two stay small over so many rows.
+constexpr std::size_t kBlockRows = 16 * kLanes;
+// Below, 1 + u has too few digits of u for a product of such factors.
+constexpr double kSmallFactor = 1.0 / 1024;
+
+// Derivatives of a block of rows, and the sum of their losses: one logarithm of a product in place
+// of many. `weights`, all 0 or 1, may be null.
+COMMITTEE_INLINE double log_loss_block(const double* is_one, const double* scores,
+                                       const double* weights, std::size_t n_rows, double* gradients,
+                                       double* hessians) {
+  Doubles product = Doubles{} + 1.0;
+  Doubles linear{};
+  Doubles largest{};
+  for (std::size_t i = 0; i < n_rows; i += kLanes) {
+    const std::size_t n = std::min(kLanes, n_rows - i);
+    Doubles target;
+    Doubles score;
+    Doubles weight{};
+    Doubles gradient;
+    Doubles hessian;
+    Doubles small;
+    read_lanes(is_one + i, n, target);
+    read_lanes(scores + i, n, score);
+    if (weights != nullptr) {
+      read_lanes(weights + i, n, weight);
+    } else {
+      for (std::size_t lane = 0; lane < kLanes; ++lane) weight[lane] = lane < n ? 1.0 : 0.0;
+    }
+    log_loss_lanes(target, score, gradient, hessian, small);
+    write_lanes(gradient, n, gradients + i);
+    write_lanes(hessian, n, hessians + i);
+    const Doubles against = target != 0.0 ? -score : score;  // how far on the wrong side
+    small *= weight;
+    product *= 1.0 + small;
+    linear += against > 0.0 ? weight * against : Doubles{};
+    largest = small > largest ? small : largest;
+  }
+  double sum = (linear[0] + linear[1]) + (linear[2] + linear[3]);
+  if (std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3])) < kSmallFactor) {
+    std::array<double, kBlockRows> losses;
+    log_losses_part_code(is_one, scores, n_rows, losses.data());
+    sum = 0.0;
+    for (std::size_t i = 0; i < n_rows; ++i) {
+      sum += weights == nullptr ? losses[i] : weights[i] * losses[i];
+    }
+    return sum;
+  }
+  Doubles logs;
+  log_of_product(product, logs);
+  return sum + ((logs[0] + logs[1]) + (logs[2] + logs[3]));
+}
+
+COMMITTEE_INLINE double log_loss_part_code(const double* is_one, const double* scores,
+                                           const double* weights, std::size_t n_rows,
+                                           double* gradients, double* hessians) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < n_rows; i += kBlockRows) {
+    const std::size_t n = std::min(kBlockRows, n_rows - i);
+    sum += log_loss_block(is_one + i, scores + i, weights == nullptr ? nullptr : weights + i, n,
+                          gradients + i, hessians + i);
+  }
+  return sum;
+}
+
+COMMITTEE_TWICE(double, log_loss_part,
+                (const double* is_one, const double* scores, const double* weights,
+                 std::size_t n_rows, double* gradients, double* hessians),
+                (is_one, scores, weights, n_rows, gradients, hessians))
+
+// Gradients of half the squared error, and the sum of the losses.
+COMMITTEE_INLINE double squared_error_part_code(const double* target, const double* scores,
+                                                const double* weights, std::size_t n_rows,
+                                                double* gradients) {
+  constexpr double kLargest = 1e300;
+  Doubles sum{};
+  for (std::size_t i = 0; i < n_rows; i += kLanes) {
+    const std::size_t n = std::min(kLanes, n_rows - i);
+    Doubles number;
+    Doubles score;
+    read_lanes(target + i, n, number);
+    read_lanes(scores + i, n, score);
+    Doubles slope = score - number;
+    slope = slope > kLargest ? Doubles{} + kLargest : slope;
+    slope = slope < -kLargest ? Doubles{} - kLargest : slope;
+    write_lanes(slope, n, gradients + i);
+    Doubles loss = slope * slope / 2.0;
+    if (weights != nullptr) {
+      Doubles weight;
+      read_lanes(weights + i, n, weight);
+      loss = weight != 0.0 ? weight * loss : Doubles{};
+    }
+    sum += loss;
+  }
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+COMMITTEE_TWICE(double, squared_error_part,
+                (const double* target, const double* scores, const double* weights,
+                 std::size_t n_rows, double* gradients),
+                (target, scores, weights, n_rows, gradients))
+
 // exps[i] = e^(scores[i] - largest[i]), and their sums.
 COMMITTEE_INLINE void add_exps_code(const double* scores, const double* largest, std::size_t n_rows,
                                     double* exps, double* sums) {
@@ -158,24 +278,43 @@ COMMITTEE_TWICE(void, add_exps,
 
 constexpr std::size_t kPartRows = 4096;
 
+// Parts have a fixed size, so that sums do not depend on threads.
+template <typename Task>
+double sum_of_parts(std::size_t n_rows, std::size_t n_threads, const Task& task) {
+  std::vector<double> sums((n_rows + kPartRows - 1) / kPartRows);
+  parallel_parts(sums.size(), n_threads, [&](std::size_t part) {
+    const std::size_t begin = part * kPartRows;
+    sums[part] = task(begin, std::min(kPartRows, n_rows - begin));
+  });
+  double sum = 0.0;
+  for (const double part : sums) sum += part;
+  return sum;
+}
+
 template <typename Task>
 void for_each_part(std::size_t n_rows, std::size_t n_threads, const Task& task) {
   const std::size_t n_parts = (n_rows + kPartRows - 1) / kPartRows;
-  parallel_for(n_parts, n_threads, [&](std::size_t part) {
+  parallel_parts(n_parts, n_threads, [&](std::size_t part) {
     const std::size_t begin = part * kPartRows;
     task(begin, std::min(kPartRows, n_rows - begin));
   });
 }
 
 // The largest score of each row.
-void find_largest(const double* scores, std::size_t n_classes, std::size_t n_all, std::size_t begin,
-                  std::size_t n_rows, double* largest) {
+COMMITTEE_INLINE void find_largest_code(const double* scores, std::size_t n_classes,
+                                        std::size_t n_all, std::size_t begin, std::size_t n_rows,
+                                        double* __restrict largest) {
   std::copy_n(scores + begin, n_rows, largest);
   for (std::size_t k = 1; k < n_classes; ++k) {
     const double* own = scores + k * n_all + begin;
-    for (std::size_t i = 0; i < n_rows; ++i) largest[i] = std::max(largest[i], own[i]);
+    for (std::size_t i = 0; i < n_rows; ++i) largest[i] = own[i] > largest[i] ? own[i] : largest[i];
   }
 }
+
+COMMITTEE_TWICE(void, find_largest,
+                (const double* scores, std::size_t n_classes, std::size_t n_all, std::size_t begin,
+                 std::size_t n_rows, double* largest),
+                (scores, n_classes, n_all, begin, n_rows, largest))
 
 void multinomial_losses_part(const std::int32_t* classes, std::size_t n_classes, std::size_t n_all,
                              std::size_t begin, std::size_t n_rows, const double* scores,
@@ -193,9 +332,74 @@ void multinomial_losses_part(const std::int32_t* classes, std::size_t n_classes,
   }
 }
 
-void multinomial_part(const std::int32_t* classes, std::size_t n_classes, std::size_t n_all,
-                      std::size_t begin, std::size_t n_rows, const double* scores,
-                      double* gradients, double* hessians) {
+// The sum of -log p of the own class: log(1 + small) + lead, in blocks. `weights`, all 0 or 1, may
+// be null.
+double sum_multinomial_losses(const double* small, const double* lead, const double* weights,
+                              std::size_t n_rows) {
+  constexpr std::size_t kFactors = 16;  // of a product, at most a number of classes each
+  double sum = 0.0;
+  for (std::size_t begin = 0; begin < n_rows; begin += kFactors) {
+    const std::size_t end = std::min(begin + kFactors, n_rows);
+    double product = 1.0;
+    double linear = 0.0;
+    double exact = 0.0;
+    double largest = 0.0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const double weight = weights == nullptr ? 1.0 : weights[i];
+      product *= 1.0 + weight * small[i];
+      linear += weight * lead[i];
+      largest = std::max(largest, weight * small[i]);
+    }
+    if (largest < kSmallFactor) {
+      for (std::size_t i = begin; i < end; ++i) {
+        exact += (weights == nullptr ? 1.0 : weights[i]) * std::log1p(small[i]);
+      }
+    } else {
+      exact = std::log(product);
+    }
+    sum += exact + linear;
+  }
+  return sum;
+}
+
+// What classes add that are not the likeliest, and how many are.
+COMMITTEE_INLINE void add_others_code(const double* __restrict exps, std::size_t n_rows,
+                                      double* __restrict others, double* __restrict n_largest) {
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    const double is_largest = exps[i] == 1.0 ? 1.0 : 0.0;
+    others[i] += exps[i] * (1.0 - is_largest);
+    n_largest[i] += is_largest;
+  }
+}
+
+COMMITTEE_TWICE(void, add_others,
+                (const double* exps, std::size_t n_rows, double* others, double* n_largest),
+                (exps, n_rows, others, n_largest))
+
+// From e^(score - largest) in `gradients` to the derivatives of one class.
+COMMITTEE_INLINE void finish_class_code(const std::int32_t* __restrict classes, std::int32_t own,
+                                        const double* __restrict sums,
+                                        const double* __restrict small, std::size_t n_rows,
+                                        double* __restrict gradients, double* __restrict hessians) {
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    const double e = gradients[i];
+    const double inverse = 1.0 / sums[i];
+    const double p = e * inverse;
+    const double beside = e == 1.0 ? small[i] : sums[i] - e;
+    const double rest = beside * inverse;
+    hessians[i] = p * rest;
+    gradients[i] = classes[i] == own ? -rest : p;
+  }
+}
+
+COMMITTEE_TWICE(void, finish_class,
+                (const std::int32_t* classes, std::int32_t own, const double* sums,
+                 const double* small, std::size_t n_rows, double* gradients, double* hessians),
+                (classes, own, sums, small, n_rows, gradients, hessians))
+
+double multinomial_part(const std::int32_t* classes, std::size_t n_classes, std::size_t n_all,
+                        std::size_t begin, std::size_t n_rows, const double* scores,
+                        const double* weights, double* gradients, double* hessians) {
   std::array<double, kPartRows> largest;
   std::array<double, kPartRows> sums{};
   find_largest(scores, n_classes, n_all, begin, n_rows, largest.data());
@@ -207,33 +411,46 @@ void multinomial_part(const std::int32_t* classes, std::size_t n_classes, std::s
   std::array<double, kPartRows> others{};
   std::array<double, kPartRows> n_largest{};
   for (std::size_t k = 0; k < n_classes; ++k) {
-    const double* const e = gradients + k * n_all + begin;
-    for (std::size_t i = 0; i < n_rows; ++i) {
-      others[i] += e[i] == 1.0 ? 0.0 : e[i];
-      n_largest[i] += e[i] == 1.0 ? 1.0 : 0.0;
-    }
+    add_others(gradients + k * n_all + begin, n_rows, others.data(), n_largest.data());
   }
+  std::array<double, kPartRows> small;
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    const double own = scores[static_cast<std::size_t>(classes[begin + i]) * n_all + begin + i];
+    small[i] = others[i] + (n_largest[i] - 1.0);
+    largest[i] -= own;
+  }
+  const double loss = sum_multinomial_losses(
+      small.data(), largest.data(), weights == nullptr ? nullptr : weights + begin, n_rows);
   for (std::size_t k = 0; k < n_classes; ++k) {
-    double* const g = gradients + k * n_all + begin;
-    double* const h = hessians + k * n_all + begin;
-    for (std::size_t i = 0; i < n_rows; ++i) {
-      const double p = g[i] / sums[i];
-      const double rest =
-          (g[i] == 1.0 ? others[i] + (n_largest[i] - 1.0) : sums[i] - g[i]) / sums[i];
-      h[i] = p * rest;
-      g[i] = classes[begin + i] == static_cast<std::int32_t>(k) ? -rest : p;
-    }
+    finish_class(classes + begin, static_cast<std::int32_t>(k), sums.data(), small.data(), n_rows,
+                 gradients + k * n_all + begin, hessians + k * n_all + begin);
   }
+  return loss;
 }
 
 }  // namespace
 
-void log_loss_gradients(std::span<const double> is_one, std::span<const double> scores,
-                        std::span<double> gradients, std::span<double> hessians,
-                        std::size_t n_threads) {
-  for_each_part(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
-    log_loss_part(is_one.data() + begin, scores.data() + begin, n_rows, gradients.data() + begin,
-                  hessians.data() + begin);
+namespace {
+const double* from(std::span<const double> weights, std::size_t begin) {
+  return weights.empty() ? nullptr : weights.data() + begin;
+}
+}  // namespace
+
+double squared_error_gradients(std::span<const double> target, std::span<const double> scores,
+                               std::span<const double> weights, std::span<double> gradients,
+                               std::size_t n_threads) {
+  return sum_of_parts(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
+    return squared_error_part(target.data() + begin, scores.data() + begin, from(weights, begin),
+                              n_rows, gradients.data() + begin);
+  });
+}
+
+double log_loss_gradients(std::span<const double> is_one, std::span<const double> scores,
+                          std::span<const double> weights, std::span<double> gradients,
+                          std::span<double> hessians, std::size_t n_threads) {
+  return sum_of_parts(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
+    return log_loss_part(is_one.data() + begin, scores.data() + begin, from(weights, begin), n_rows,
+                         gradients.data() + begin, hessians.data() + begin);
   });
 }
 
@@ -241,6 +458,13 @@ void log_losses(std::span<const double> is_one, std::span<const double> scores,
                 std::span<double> losses, std::size_t n_threads) {
   for_each_part(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
     log_losses_part(is_one.data() + begin, scores.data() + begin, n_rows, losses.data() + begin);
+  });
+}
+
+void log_loss_shares(std::span<const double> scores, std::span<double> shares,
+                     std::size_t n_threads) {
+  for_each_part(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
+    shares_part(scores.data() + begin, n_rows, shares.data() + 2 * begin);
   });
 }
 
@@ -253,12 +477,13 @@ void multinomial_losses(std::span<const std::int32_t> classes, std::size_t n_cla
   });
 }
 
-void multinomial_gradients(std::span<const std::int32_t> classes, std::size_t n_classes,
-                           std::span<const double> scores, std::span<double> gradients,
-                           std::span<double> hessians, std::size_t n_threads) {
-  for_each_part(classes.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
-    multinomial_part(classes.data(), n_classes, classes.size(), begin, n_rows, scores.data(),
-                     gradients.data(), hessians.data());
+double multinomial_gradients(std::span<const std::int32_t> classes, std::size_t n_classes,
+                             std::span<const double> scores, std::span<const double> weights,
+                             std::span<double> gradients, std::span<double> hessians,
+                             std::size_t n_threads) {
+  return sum_of_parts(classes.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
+    return multinomial_part(classes.data(), n_classes, classes.size(), begin, n_rows, scores.data(),
+                            from(weights, 0), gradients.data(), hessians.data());
   });
 }
 

@@ -51,22 +51,31 @@ COMMITTEE_INLINE Cut best_squared_cut_code(const double* __restrict left_weight,
   return first_largest(scores, begin, end);
 }
 
-bool processor_has_avx2() {
+enum Level { kScalar, kAvx2, kAvx512 };
+constexpr const char* kLevelNames[] = {"scalar", "avx2", "avx512"};
+
+// The best that the processor has.
+Level best_level() {
 #ifdef COMMITTEE_HAS_AVX2
-  return __builtin_cpu_supports("avx2") != 0;
+  if (__builtin_cpu_supports("avx2") == 0) return kScalar;
+  const bool has_avx512 =
+      __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+  return has_avx512 ? kAvx512 : kAvx2;
 #else
-  return false;
+  return kScalar;
 #endif
 }
 
-std::atomic<bool>& avx2_switch() {
-  static std::atomic<bool> uses{processor_has_avx2()};
-  return uses;
+std::atomic<Level>& level_switch() {
+  static std::atomic<Level> level{best_level()};
+  return level;
 }
 
 }  // namespace
 
-bool uses_avx2() { return avx2_switch().load(std::memory_order_relaxed); }
+bool uses_avx2() { return level_switch().load(std::memory_order_relaxed) >= kAvx2; }
+bool uses_avx512() { return level_switch().load(std::memory_order_relaxed) >= kAvx512; }
 
 COMMITTEE_TWICE(Cut, best_gini_cut,
                 (const std::int32_t* left_weight, const std::int32_t* left_ones, std::size_t begin,
@@ -79,18 +88,14 @@ COMMITTEE_TWICE(Cut, best_squared_cut,
                  double* scores),
                 (left_weight, left_sum, right_sum, begin, end, total_weight, mean, scores))
 
-std::string simd_level() { return uses_avx2() ? "avx2" : "scalar"; }
+std::string simd_level() { return kLevelNames[level_switch().load()]; }
 
 void set_simd_level(const std::string& level) {
-  if (level == "scalar") {
-    avx2_switch().store(false);
-  } else if (level == "auto") {
-    avx2_switch().store(processor_has_avx2());
-  } else if (level == "avx2" && processor_has_avx2()) {
-    avx2_switch().store(true);
-  } else {
-    throw std::invalid_argument("no such instruction set on this processor: " + level);
+  if (level == "auto") return level_switch().store(best_level());
+  for (const Level each : {kScalar, kAvx2, kAvx512}) {
+    if (level == kLevelNames[each] && each <= best_level()) return level_switch().store(each);
   }
+  throw std::invalid_argument("no such instruction set on this processor: " + level);
 }
 
 }  // namespace committee

@@ -51,8 +51,8 @@ inline double squared_cut_score(double n, double sum, double other_sum, double t
   return (d * d * m + e * e * n) / (n * m);
 }
 
-// "avx2" or "scalar". Setting "auto" takes the best the processor has; what it does not have is
-// refused with std::invalid_argument.
+// "avx512", "avx2" or "scalar". Setting "auto" takes the best the processor has; what it does not
+// have is refused with std::invalid_argument.
 std::string simd_level();
 void set_simd_level(const std::string& level);
 

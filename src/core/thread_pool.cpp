@@ -41,25 +41,47 @@ class InsideTask {
   bool was_inside_;
 };
 
+// A core that sleeps takes tens of microseconds to wake, as long as many tasks take: whoever waits
+// looks out for so long before it falls asleep.
+constexpr std::chrono::microseconds kAwake{50};
+
+template <typename Condition>
+void spin_until(const Condition& is_true) {
+  const auto until = std::chrono::steady_clock::now() + kAwake;
+  while (!is_true()) {
+    for (int i = 0; i < 32 && !is_true(); ++i) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+    if (std::chrono::steady_clock::now() >= until) return;
+  }
+}
+
 class Job {
  public:
   Job(std::size_t n_tasks, std::size_t max_helpers, const std::function<void(std::size_t)>& task,
-      Monitor* monitor)
-      : max_helpers_(max_helpers), n_tasks_(n_tasks), task_(task), monitor_(monitor) {}
+      Monitor* monitor, bool has_two_ends)
+      : max_helpers_(max_helpers),
+        n_tasks_(n_tasks),
+        task_(task),
+        monitor_(monitor),
+        has_two_ends_(has_two_ends) {}
 
   // Claims and runs tasks until none is left.
   void work(bool is_caller) {
     const InsideTask inside;
     for (;;) {
-      const std::size_t index = next_task_.fetch_add(1, std::memory_order_relaxed);
-      if (index >= n_tasks_) return;
-      run(index, is_caller);
+      const std::size_t number = next_task_.fetch_add(1, std::memory_order_relaxed);
+      if (number >= n_tasks_) return;
+      run(has_two_ends_ ? take_end(is_caller) : number, is_caller);
       finish(1, is_caller);
     }
   }
 
   // Returns when every claimed task has ended; then throws what a task threw, or Interrupted.
   void wait() {
+    spin_until([this] { return is_done(); });
     std::unique_lock lock(mutex_);
     while (!is_done()) {
       if (monitor_ == nullptr) {
@@ -84,6 +106,13 @@ class Job {
   void add_helper() { ++n_helpers_; }
 
  private:
+  // The next task from the front or from the back. Who has drawn a number may take one: there are
+  // as many tasks as numbers.
+  std::size_t take_end(bool is_caller) {
+    if (is_caller) return n_from_front_++;
+    return n_tasks_ - 1 - n_from_back_.fetch_add(1, std::memory_order_relaxed);
+  }
+
   void run(std::size_t index, bool is_caller) {
     try {
       if (monitor_ != nullptr) monitor_->check();
@@ -124,6 +153,9 @@ class Job {
   const std::size_t n_tasks_;
   const std::function<void(std::size_t)>& task_;
   Monitor* const monitor_;
+  const bool has_two_ends_;
+  std::size_t n_from_front_ = 0;  // the caller's own
+  std::atomic<std::size_t> n_from_back_{0};
   std::atomic<std::size_t> next_task_{0};
   std::atomic<std::size_t> n_finished_{0};
   std::mutex mutex_;
@@ -162,6 +194,7 @@ class Pool {
     {
       const std::lock_guard lock(mutex_);
       jobs_.push_back(job);
+      n_added_.fetch_add(1, std::memory_order_release);
       grow(n_helpers);
     }
     for (std::size_t i = 0; i < n_helpers; ++i) job_added_.notify_one();
@@ -186,13 +219,23 @@ class Pool {
 
   void serve() {
     std::unique_lock lock(mutex_);
+    bool has_just_worked = false;
     for (;;) {
       const auto found =
           std::find_if(jobs_.begin(), jobs_.end(), [](const auto& j) { return j->wants_helper(); });
+      if (found == jobs_.end() && has_just_worked) {
+        has_just_worked = false;
+        const std::size_t seen = n_added_.load(std::memory_order_relaxed);
+        lock.unlock();
+        spin_until([&] { return n_added_.load(std::memory_order_acquire) != seen; });
+        lock.lock();
+        continue;
+      }
       if (found == jobs_.end()) {
         job_added_.wait(lock);
         continue;
       }
+      has_just_worked = true;
       std::shared_ptr<Job> job = *found;
       job->add_helper();
       lock.unlock();
@@ -208,6 +251,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable job_added_;
   std::vector<std::shared_ptr<Job>> jobs_;  // a job leaves when its caller has run out of tasks
+  std::atomic<std::size_t> n_added_{0};
   std::size_t n_workers_ = 0;
 };
 
@@ -222,22 +266,32 @@ void run_alone(std::size_t n_tasks, const std::function<void(std::size_t)>& task
   if (monitor != nullptr && monitor->is_stopped()) throw Interrupted();
 }
 
-}  // namespace
-
-void parallel_for(std::size_t n_tasks, std::size_t n_threads,
-                  const std::function<void(std::size_t)>& task, Monitor* monitor) {
+void share_out(std::size_t n_tasks, std::size_t n_threads,
+               const std::function<void(std::size_t)>& task, Monitor* monitor, bool has_two_ends) {
   if (n_tasks <= 1) return run_alone(n_tasks, task, monitor);
   if (n_threads <= 1 || is_inside_task) {
     const InsideTask inside;
     return run_alone(n_tasks, task, monitor);
   }
   const std::size_t n_helpers = std::min(n_threads, n_tasks) - 1;
-  const auto job = std::make_shared<Job>(n_tasks, n_helpers, task, monitor);
+  const auto job = std::make_shared<Job>(n_tasks, n_helpers, task, monitor, has_two_ends);
   Pool& pool = Pool::instance();
   pool.add(job, n_helpers);
   job->work(true);
   pool.remove(job.get());
   job->wait();
+}
+
+}  // namespace
+
+void parallel_for(std::size_t n_tasks, std::size_t n_threads,
+                  const std::function<void(std::size_t)>& task, Monitor* monitor) {
+  share_out(n_tasks, n_threads, task, monitor, false);
+}
+
+void parallel_parts(std::size_t n_tasks, std::size_t n_threads,
+                    const std::function<void(std::size_t)>& task, Monitor* monitor) {
+  share_out(n_tasks, n_threads, task, monitor, true);
 }
 
 std::size_t chunk_count(std::size_t n_items, std::size_t min_chunk, std::size_t n_threads) {

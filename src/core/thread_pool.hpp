@@ -22,6 +22,11 @@ namespace committee {
 void parallel_for(std::size_t n_tasks, std::size_t n_threads,
                   const std::function<void(std::size_t)>& task, Monitor* monitor = nullptr);
 
+// The same for tasks that are neighbouring parts of arrays: the caller takes them from the front,
+// the others from the back. From call to call a part stays with whoever has it in the cache.
+void parallel_parts(std::size_t n_tasks, std::size_t n_threads,
+                    const std::function<void(std::size_t)>& task, Monitor* monitor = nullptr);
+
 // The number of chunks to cut `n_items` into so that each has at least `min_chunk` of them and
 // no thread idles long: a few per thread, one in all for a single thread, never zero.
 std::size_t chunk_count(std::size_t n_items, std::size_t min_chunk, std::size_t n_threads);

@@ -17,6 +17,7 @@
 
 #include "../booster.hpp"
 #include "../loss_kernels.hpp"
+#include "../thread_pool.hpp"
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "grower.hpp"
@@ -135,17 +136,24 @@ nb::ndarray<nb::numpy, std::uint32_t> leaves_of(const BoosterObject& self) {
 
 using Scores = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-void add_to(const BoosterObject& self, const TreeObject& tree, const Scores& scores) {
+void add_to(const BoosterObject& self, const TreeObject& tree, const Scores& scores,
+            std::size_t n_threads) {
   if (scores.shape(0) != self.n_rows) throw nb::value_error("scores must have one entry a row");
   const std::vector<double>& values = tree.tree().values;
   const auto leaves = self.booster.leaves();
   double* const out = scores.data();
   const WithoutGil without_gil;
-  const auto largest = std::max_element(leaves.begin(), leaves.end());
-  if (largest != leaves.end() && *largest >= values.size()) {
-    throw std::invalid_argument("rows have not been down this tree");
-  }
-  for (std::size_t row = 0; row < leaves.size(); ++row) out[row] += values[leaves[row]];
+  constexpr std::size_t kMinRows = 16384;
+  const std::size_t n_parts = chunk_count(leaves.size(), kMinRows, n_threads);
+  parallel_parts(n_parts, n_threads, [&](std::size_t part) {
+    const Range rows = chunk_range(leaves.size(), n_parts, part);
+    for (std::size_t row = rows.begin; row < rows.end; ++row) {
+      if (leaves[row] >= values.size()) {
+        throw std::invalid_argument("rows have not been down this tree");
+      }
+      out[row] += values[leaves[row]];
+    }
+  });
 }
 
 TreeObject with_leaf_values(const TreeObject& self, const Vector<double>& values) {
@@ -170,14 +178,27 @@ std::span<double> writable(const Array& array, std::size_t size, const char* nam
   return {array.data(), array.size()};
 }
 
-void fill_log_loss(const Vector<double>& target, const Scores& scores, const Scores& gradients,
-                   const Scores& hessians, std::size_t n_threads) {
+using Weights = std::optional<Vector<double>>;
+
+double fill_squared_error(const Vector<double>& target, const Scores& scores,
+                          const Scores& gradients, const Weights& weights, std::size_t n_threads) {
+  const std::size_t n_rows = target.shape(0);
+  const auto from = writable(scores, n_rows, "scores");
+  const auto to = writable(gradients, n_rows, "gradients");
+  const auto counted = span_of(weights, n_rows, "weights");
+  const WithoutGil without_gil;
+  return squared_error_gradients({target.data(), n_rows}, from, counted, to, n_threads);
+}
+
+double fill_log_loss(const Vector<double>& target, const Scores& scores, const Scores& gradients,
+                     const Scores& hessians, const Weights& weights, std::size_t n_threads) {
   const std::size_t n_rows = target.shape(0);
   const auto from = writable(scores, n_rows, "scores");
   const auto to = writable(gradients, n_rows, "gradients");
   const auto second = writable(hessians, n_rows, "hessians");
+  const auto counted = span_of(weights, n_rows, "weights");
   const WithoutGil without_gil;
-  log_loss_gradients({target.data(), n_rows}, from, to, second, n_threads);
+  return log_loss_gradients({target.data(), n_rows}, from, counted, to, second, n_threads);
 }
 
 void check_classes(const Vector<std::int32_t>& classes, std::size_t n_classes) {
@@ -190,9 +211,9 @@ void check_classes(const Vector<std::int32_t>& classes, std::size_t n_classes) {
   }
 }
 
-void fill_multinomial(const Vector<std::int32_t>& classes, const ScoreMatrix& scores,
-                      const ScoreMatrix& gradients, const ScoreMatrix& hessians,
-                      std::size_t n_threads) {
+double fill_multinomial(const Vector<std::int32_t>& classes, const ScoreMatrix& scores,
+                        const ScoreMatrix& gradients, const ScoreMatrix& hessians,
+                        const Weights& weights, std::size_t n_threads) {
   const std::size_t n_rows = classes.shape(0);
   const std::size_t n_classes = scores.shape(1);
   check_classes(classes, n_classes);
@@ -202,8 +223,10 @@ void fill_multinomial(const Vector<std::int32_t>& classes, const ScoreMatrix& sc
   const auto from = writable(scores, n_rows * n_classes, "scores");
   const auto to = writable(gradients, n_rows * n_classes, "gradients");
   const auto second = writable(hessians, n_rows * n_classes, "hessians");
+  const auto counted = span_of(weights, n_rows, "weights");
   const WithoutGil without_gil;
-  multinomial_gradients({classes.data(), n_rows}, n_classes, from, to, second, n_threads);
+  return multinomial_gradients({classes.data(), n_rows}, n_classes, from, counted, to, second,
+                               n_threads);
 }
 
 void fill_log_losses(const Vector<double>& target, const Scores& scores, const Scores& losses,
@@ -213,6 +236,14 @@ void fill_log_losses(const Vector<double>& target, const Scores& scores, const S
   const auto to = writable(losses, n_rows, "losses");
   const WithoutGil without_gil;
   log_losses({target.data(), n_rows}, from, to, n_threads);
+}
+
+auto shares_of(const Vector<double>& scores, std::size_t n_threads) {
+  const std::size_t n_rows = scores.shape(0);
+  auto shares = empty_array<double>({n_rows, 2});
+  const WithoutGil without_gil;
+  log_loss_shares({scores.data(), n_rows}, {shares.data(), 2 * n_rows}, n_threads);
+  return shares;
 }
 
 void fill_multinomial_losses(const Vector<std::int32_t>& classes, const ScoreMatrix& scores,
@@ -230,18 +261,27 @@ void fill_multinomial_losses(const Vector<std::int32_t>& classes, const ScoreMat
 
 void register_booster(nb::module_& m) {
   m.def("log_loss_gradients", &fill_log_loss, nb::arg("target"), nb::arg("scores").noconvert(),
-        nb::arg("gradients").noconvert(), nb::arg("hessians").noconvert(), nb::arg("n_threads") = 1,
-        "Derivatives of the log loss of two classes (0.0 or 1.0), written in place.");
+        nb::arg("gradients").noconvert(), nb::arg("hessians").noconvert(),
+        nb::arg("weights") = nb::none(), nb::arg("n_threads") = 1,
+        "Derivatives of the log loss of two classes (0.0 or 1.0), written in place; returns the "
+        "sum of the losses, rows of weight 0 (of 0 and 1) left out.");
+  m.def("squared_error_gradients", &fill_squared_error, nb::arg("target"),
+        nb::arg("scores").noconvert(), nb::arg("gradients").noconvert(),
+        nb::arg("weights") = nb::none(), nb::arg("n_threads") = 1,
+        "Derivatives of half the squared error, written in place; returns the sum of the losses.");
   m.def("log_losses", &fill_log_losses, nb::arg("target"), nb::arg("scores").noconvert(),
         nb::arg("losses"), nb::arg("n_threads") = 1,
         "The log loss of each row, two classes, written in place.");
+  m.def("log_loss_shares", &shares_of, nb::arg("scores"), nb::arg("n_threads") = 1,
+        "The probabilities of two classes, n_rows x 2, for logarithms of odds.");
   m.def("multinomial_losses", &fill_multinomial_losses, nb::arg("classes"),
         nb::arg("scores").noconvert(), nb::arg("losses").noconvert(), nb::arg("n_threads") = 1,
         "The log loss of each row, several classes, written in place.");
   m.def("multinomial_gradients", &fill_multinomial, nb::arg("classes"),
         nb::arg("scores").noconvert(), nb::arg("gradients").noconvert(),
-        nb::arg("hessians").noconvert(), nb::arg("n_threads") = 1,
-        "Derivatives of the log loss of several classes; Fortran-ordered, written in place.");
+        nb::arg("hessians").noconvert(), nb::arg("weights") = nb::none(), nb::arg("n_threads") = 1,
+        "Derivatives of the log loss of several classes; Fortran-ordered, written in place; "
+        "returns the sum of the losses.");
   nb::class_<BoosterObject>(m, "Booster", "Grows the trees of gradient boosting.")
       .def(nb::new_(&make_booster), nb::arg("dataset"), nb::arg("settings") = nb::dict(),
            nb::arg("weights") = nb::none(), nb::arg("n_threads") = 1)
@@ -251,6 +291,7 @@ void register_booster(nb::module_& m) {
            "Grow a tree on the derivatives of a loss.")
       .def("leaves", &leaves_of, "The node of the last tree that each row has reached.")
       .def("add_to", &add_to, nb::arg("tree"), nb::arg("scores").noconvert(),
+           nb::arg("n_threads") = 1,
            "Add the steps of the last tree to the scores of its rows, in place.")
       .def_static("with_leaf_values", &with_leaf_values, nb::arg("tree"), nb::arg("values"),
                   "The same tree with other values, one a node.");

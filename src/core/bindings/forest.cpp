@@ -280,6 +280,8 @@ void register_forest(nb::module_& m) {
             return counts_of(self, [](const CompactTree& tree) { return tree.n_leaves; });
           },
           "Number of leaves of each tree.")
+      .def_prop_ro("has_leaf_masks", &has_leaf_masks,
+                   "Whether many rows find their leaves by masks, see src/core/leaf_masks.hpp.")
       .def("part", &part_of, nb::arg("begin"), nb::arg("end"), "Some of the trees, shared.")
       .def("tree", &tree_of, nb::arg("index"), "A tree with the statistics of all its nodes.")
       .def("impurity_decreases", &importances, nb::arg("n_threads") = 1,

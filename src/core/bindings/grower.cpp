@@ -204,9 +204,9 @@ void register_grower(nb::module_& m) {
             return self.dataset.feature(feature).column.has_missing;
           },
           nb::arg("feature"), "Whether a row of positive weight misses the feature.");
-  m.def("simd_level", &simd_level, "The instruction set in use: avx2 or scalar.");
+  m.def("simd_level", &simd_level, "The instruction set in use: avx512, avx2 or scalar.");
   m.def("set_simd_level", &set_simd_level, nb::arg("level"),
-        "Choose auto, avx2 or scalar; results are the same.");
+        "Choose auto, avx512, avx2 or scalar; results are the same.");
   m.def("grow_tree", &grow, nb::arg("dataset"), nb::kw_only(), nb::arg("classes") = nb::none(),
         nb::arg("n_classes") = std::vector<std::uint32_t>(), nb::arg("reals") = nb::none(),
         nb::arg("weights") = nb::none(), nb::arg("counts") = nb::none(),

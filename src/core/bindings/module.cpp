@@ -8,6 +8,7 @@
 #include "pool.hpp"
 #include "sampling.hpp"
 #include "table.hpp"
+#include "target_statistics.hpp"
 #include "tree.hpp"
 
 NB_MODULE(_core, m) {
@@ -20,4 +21,5 @@ NB_MODULE(_core, m) {
   committee::register_sampling(m);
   committee::register_forest(m);
   committee::register_booster(m);
+  committee::register_target_statistics(m);
 }

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "../tree.hpp"
+#include "arrays.hpp"
 
 namespace committee {
 namespace {
@@ -18,6 +19,26 @@ void check_length(const std::string& what, std::size_t found, std::size_t n_rows
 void check_n_features(std::size_t n_features) {
   if (n_features <= Node::kMaxFeatures) return;
   throw nb::value_error("a table has at most 16777216 columns");
+}
+
+void check_feature(std::size_t feature, const TableView& table) {
+  if (feature < table.n_features()) return;
+  throw nb::value_error(("there is no column " + std::to_string(feature) + "; the table has " +
+                         std::to_string(table.n_features()))
+                            .c_str());
+}
+
+nb::ndarray<nb::numpy, std::int32_t> levels_of(const TableObject& table, std::size_t feature) {
+  const TableView& view = table.view();
+  check_feature(feature, view);
+  if (view.kinds[feature] != FeatureKind::kCategory) {
+    throw nb::value_error(("column " + std::to_string(feature) + " is no category").c_str());
+  }
+  std::vector<std::int32_t> levels(view.n_rows);
+  for (std::size_t row = 0; row < view.n_rows; ++row) {
+    levels[row] = read_level(view.columns[feature], row);
+  }
+  return to_array(std::move(levels));
 }
 
 }  // namespace
@@ -84,6 +105,16 @@ TableObject TableObject::from_matrix(nb::handle matrix) {
   return table;
 }
 
+void TableObject::add_from(nb::object table, std::size_t feature) {
+  const TableView& other = nb::cast<const TableObject&>(table).view();
+  check_feature(feature, other);
+  check_n_features(view_.n_features() + 1);
+  check_length("the other table", other.n_rows, view_.n_rows);
+  view_.columns.push_back(other.columns[feature]);
+  view_.kinds.push_back(other.kinds[feature]);
+  if (origins_.empty() || !origins_.back().is(table)) origins_.push_back(std::move(table));
+}
+
 void register_table(nb::module_& m) {
   nb::class_<TableObject>(m, "Table", "Columns of a table, looked at where they are.")
       .def(nb::init<std::int64_t>(), nb::arg("n_rows"))
@@ -93,6 +124,10 @@ void register_table(nb::module_& m) {
                    "mask: numpy.typing.NDArray[numpy.uint8] | None = None) -> None"))
       .def_static("from_matrix", &TableObject::from_matrix, nb::arg("matrix"),
                   nb::sig("def from_matrix(matrix: numpy.typing.NDArray[typing.Any]) -> Table"))
+      .def("add_from", &TableObject::add_from, nb::arg("table"), nb::arg("feature"),
+           nb::sig("def add_from(self, table: Table, feature: int) -> None"),
+           "Add a column of another table, without a copy.")
+      .def("levels", &levels_of, nb::arg("feature"), "A copy of the level numbers of a category.")
       .def_prop_ro("n_rows", [](const TableObject& table) { return table.view().n_rows; })
       .def_prop_ro("n_features", [](const TableObject& table) { return table.view().n_features(); })
       .def_prop_ro("kinds", [](const TableObject& table) {

@@ -22,6 +22,9 @@ class TableObject {
   // All columns of a matrix as real features.
   static TableObject from_matrix(nb::handle matrix);
 
+  // A column of another table, which is kept alive.
+  void add_from(nb::object table, std::size_t feature);
+
   const TableView& view() const { return view_; }
 
  private:
@@ -30,6 +33,7 @@ class TableObject {
   TableView view_;
   std::vector<Buffer> buffers_;
   std::vector<std::vector<std::uint8_t>> mask_copies_;  // of masks that are not contiguous
+  std::vector<nb::object> origins_;  // tables whose arrays this one looks at as well
 };
 
 void register_table(nb::module_& m);

@@ -1,0 +1,55 @@
+#include "target_statistics.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "../column.hpp"
+#include "../target_statistics.hpp"
+#include "arrays.hpp"
+#include "gil.hpp"
+
+namespace committee {
+namespace {
+
+template <typename T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <typename T>
+std::span<const T> span_of(const Vector<T>& array, std::size_t n_rows) {
+  if (array.shape(0) != n_rows) throw nb::value_error("the arrays differ in length");
+  return {array.data(), n_rows};
+}
+
+nb::tuple means_of(const Vector<std::int32_t>& levels, std::size_t n_levels,
+                   const Vector<std::uint32_t>& order, const Vector<double>& targets,
+                   const std::optional<Vector<double>>& weights, double smoothing) {
+  const std::size_t n_rows = levels.shape(0);
+  if (n_levels >= kMaxLevels) throw nb::value_error("n_levels must be an int below 65,536");
+  LevelTarget target{.levels = span_of(levels, n_rows),
+                     .order = {order.data(), order.shape(0)},
+                     .targets = span_of(targets, n_rows),
+                     .weights = {}};
+  if (weights) target.weights = span_of(*weights, n_rows);
+  auto of_rows = empty_array<double>({n_rows});
+  auto of_levels = empty_array<double>({n_levels + 2});
+  std::fill_n(of_rows.data(), n_rows, 0.0);
+  {
+    const WithoutGil free;
+    ordered_means(target, smoothing, {of_rows.data(), n_rows}, {of_levels.data(), n_levels + 2});
+  }
+  return nb::make_tuple(of_rows, of_levels);
+}
+
+}  // namespace
+
+void register_target_statistics(nb::module_& m) {
+  m.def("ordered_means", &means_of, nb::arg("levels"), nb::arg("n_levels"), nb::arg("order"),
+        nb::arg("targets"), nb::arg("weights") = nb::none(), nb::kw_only(), nb::arg("smoothing"),
+        "Means of the targets by level: of each row from those before it, and of each level.");
+}
+
+}  // namespace committee
