@@ -405,23 +405,26 @@ COMMITTEE_TWICE(void, finish_class,
                  const double* small, std::size_t n_rows, double* gradients, double* hessians),
                 (classes, own, sums, small, n_rows, gradients, hessians))
 
+// So few rows at a time that all of their classes stay in the nearest cache.
+constexpr std::size_t kClassRows = 256;
+
 double multinomial_part(const std::int32_t* classes, std::size_t n_classes, std::size_t n_all,
                         std::size_t begin, std::size_t n_rows, const double* scores,
                         const double* weights, double* gradients, double* hessians) {
-  std::array<double, kPartRows> largest;
-  std::array<double, kPartRows> sums{};
+  std::array<double, kClassRows> largest;
+  std::array<double, kClassRows> sums{};
   find_largest(scores, n_classes, n_all, begin, n_rows, largest.data());
   for (std::size_t k = 0; k < n_classes; ++k) {
     const std::size_t first = k * n_all + begin;
     add_exps(scores + first, largest.data(), n_rows, gradients + first, sums.data());
   }
   // Next to a sum of one, what the other classes add would lose its digits: kept apart.
-  std::array<double, kPartRows> others{};
-  std::array<double, kPartRows> n_largest{};
+  std::array<double, kClassRows> others{};
+  std::array<double, kClassRows> n_largest{};
   for (std::size_t k = 0; k < n_classes; ++k) {
     add_others(gradients + k * n_all + begin, n_rows, others.data(), n_largest.data());
   }
-  std::array<double, kPartRows> small;
+  std::array<double, kClassRows> small;
   for (std::size_t i = 0; i < n_rows; ++i) {
     const double own = scores[static_cast<std::size_t>(classes[begin + i]) * n_all + begin + i];
     small[i] = others[i] + (n_largest[i] - 1.0);
@@ -490,8 +493,13 @@ double multinomial_gradients(std::span<const std::int32_t> classes, std::size_t 
                              std::span<double> gradients, std::span<double> hessians,
                              std::size_t n_threads) {
   return sum_of_parts(classes.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
-    return multinomial_part(classes.data(), n_classes, classes.size(), begin, n_rows, scores.data(),
-                            from(weights, 0), gradients.data(), hessians.data());
+    double sum = 0.0;
+    for (std::size_t row = begin; row < begin + n_rows; row += kClassRows) {
+      sum += multinomial_part(classes.data(), n_classes, classes.size(), row,
+                              std::min(kClassRows, begin + n_rows - row), scores.data(),
+                              from(weights, 0), gradients.data(), hessians.data());
+    }
+    return sum;
   });
 }
 
