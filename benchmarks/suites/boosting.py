@@ -412,7 +412,7 @@ PARTS: tuple[Part, ...] = (
         {
             "quick": AccuracySize(seeds=1, seconds=60, max_rows=1_000, tables_per_task=1),
             "full": AccuracySize(
-                seeds=2, seconds=1800, large=10_000, large_seeds=1, train_rows=20_000
+                seeds=2, seconds=400, large=10_000, large_seeds=1, train_rows=20_000
             ),
         },
         slowest="CatBoost",
