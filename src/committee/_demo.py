@@ -21,7 +21,7 @@ from rich.table import Table
 
 from committee.datasets import load_penguins
 
-N_REPEATS = 4
+N_REPEATS = 2
 _LEAF: dict[str, Any] = {"min_samples_leaf": 5}  # the same trees on both sides
 
 
@@ -103,7 +103,7 @@ def run_demo(output: Path, *, seed: int, folds: int, quiet: bool) -> None:
     console.print(
         f"Mean ± standard error over {folds} folds x {N_REPEATS} repeats, "
         "on birds not trained on.\n"
-        "All trees have at least 5 birds a leaf; everything else is default.\n"
+        "Single trees have at least 5 birds a leaf; everything else is default.\n"
         "Folds share birds: a difference of two standard errors may still be noise."
     )
 
@@ -146,29 +146,49 @@ def mass_task() -> Task:
 def classifiers(seed: int) -> list[Contestant]:
     """Return the contestants for the species."""
     from sklearn.dummy import DummyClassifier
+    from sklearn.ensemble import RandomForestClassifier as TheirForest
     from sklearn.tree import DecisionTreeClassifier as TheirTree
 
-    from committee import DecisionTreeClassifier
-
-    return _contestants(
-        lambda: DecisionTreeClassifier(**_LEAF),
-        lambda: TheirTree(random_state=seed, **_LEAF),
-        Contestant("always the commonest species", "none", DummyClassifier),
+    from committee import (
+        DecisionTreeClassifier,
+        GradientBoostingClassifier,
+        RandomForestClassifier,
     )
+
+    return [
+        _ours("tree", lambda: DecisionTreeClassifier(**_LEAF)),
+        _ours("forest", lambda: RandomForestClassifier(random_state=seed)),
+        _ours("boosting", lambda: GradientBoostingClassifier(random_state=seed)),
+        *_theirs(
+            lambda: TheirTree(random_state=seed, **_LEAF),
+            lambda: TheirForest(random_state=seed),
+        ),
+        Contestant("always the commonest species", "none", DummyClassifier),
+    ]
 
 
 def regressors(seed: int) -> list[Contestant]:
     """Return the contestants for the body mass."""
     from sklearn.dummy import DummyRegressor
+    from sklearn.ensemble import RandomForestRegressor as TheirForest
     from sklearn.tree import DecisionTreeRegressor as TheirTree
 
-    from committee import DecisionTreeRegressor
-
-    return _contestants(
-        lambda: DecisionTreeRegressor(**_LEAF),
-        lambda: TheirTree(random_state=seed, **_LEAF),
-        Contestant("always the mean", "none", DummyRegressor),
+    from committee import (
+        DecisionTreeRegressor,
+        GradientBoostingRegressor,
+        RandomForestRegressor,
     )
+
+    return [
+        _ours("tree", lambda: DecisionTreeRegressor(**_LEAF)),
+        _ours("forest", lambda: RandomForestRegressor(random_state=seed)),
+        _ours("boosting", lambda: GradientBoostingRegressor(random_state=seed)),
+        *_theirs(
+            lambda: TheirTree(random_state=seed, **_LEAF),
+            lambda: TheirForest(random_state=seed),
+        ),
+        Contestant("always the mean", "none", DummyRegressor),
+    ]
 
 
 def cross_validate(
@@ -220,14 +240,15 @@ def leaderboard(task: Task, results: list[Result]) -> Table:
     return table
 
 
-def _contestants(
-    ours: Callable[[], Any], theirs: Callable[[], Any], baseline: Contestant
-) -> list[Contestant]:
+def _ours(name: str, make: Callable[[], Any]) -> Contestant:
+    return Contestant(f"committee {name}", "none: raw table", make, reads_table=True)
+
+
+def _theirs(tree: Callable[[], Any], forest: Callable[[], Any]) -> list[Contestant]:
     return [
-        Contestant("committee tree", "none: raw table", ours, reads_table=True),
-        Contestant("scikit-learn tree", "impute, one-hot", lambda: _one_hot(theirs())),
-        Contestant("scikit-learn tree", "number the words", lambda: _ordinal(theirs())),
-        baseline,
+        Contestant("scikit-learn tree", "impute, one-hot", lambda: _one_hot(tree())),
+        Contestant("scikit-learn tree", "number the words", lambda: _ordinal(tree())),
+        Contestant("scikit-learn forest", "number the words", lambda: _ordinal(forest())),
     ]
 
 
@@ -336,6 +357,6 @@ def _what_next(console: Console, output: Path) -> None:
         f"  model = committee.load({str(output)!r})\n"
         '  print(committee.export_rules(model, target_name="species"))\n'
         "  committee.plot_tree(model)      # pip install 'committee[plot]'\n"
-        "  committee.DecisionTreeClassifier().fit(your_table, your_target)",
+        "  committee.GradientBoostingClassifier().fit(your_table, your_target)",
         markup=False,
     )
