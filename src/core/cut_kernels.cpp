@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 
 #include "simd.hpp"
@@ -18,7 +19,8 @@ constexpr std::size_t kLanes = 4;
 using Longs = std::int64_t __attribute__((vector_size(32)));
 using Doubles = double __attribute__((vector_size(32)));
 
-constexpr std::size_t kMostCuts = 264;
+constexpr std::size_t kMostLanes = 8;
+constexpr std::size_t kMostCuts = 256 + kMostLanes;
 
 // The cuts that differ: what is on the left of each, and the code it is behind.
 struct Cuts {
@@ -57,7 +59,8 @@ void list_all(const std::int64_t* cells, const CutScan& scan, Cuts& cuts) {
   for (; i < cuts.n; ++i) cuts.left[i] = left += cells[i];
 }
 
-// Only behind codes that the node has.
+// Only behind codes that the node has; and the first cut, for rows that add nothing may be what
+// makes its left side large enough.
 void list_present(const std::int64_t* cells, const CutScan& scan, Cuts& cuts) {
   std::int64_t left = sum_before(cells, scan);
   std::size_t n = 0;
@@ -65,7 +68,7 @@ void list_present(const std::int64_t* cells, const CutScan& scan, Cuts& cuts) {
     left += cells[i];
     cuts.left[n] = left;
     cuts.code[n] = static_cast<std::uint16_t>(i);
-    n += cells[i] != 0 ? 1 : 0;
+    n += cells[i] != 0 || i == scan.begin ? 1 : 0;
   }
   cuts.n = n;
 }
@@ -147,6 +150,8 @@ PackedCut best_cut(const std::int64_t* cells, const CutScan& scan, Score score) 
   } else {
     list_all(cells, scan, cuts);
   }
+  // The last vector may read beyond the cuts.
+  std::fill_n(cuts.left.begin() + static_cast<std::ptrdiff_t>(cuts.n), kMostLanes, 0);
   PackedCut best;
   best.score = score(scan, cuts, scores.data());
   if (best.score < 0.0) return best;
