@@ -181,16 +181,18 @@ RecordGroups make_record_groups(const ByteColumns& columns, std::size_t n_rows,
 }
 
 void build_histogram(const RecordGroups& records, std::span<const std::int64_t> packed,
-                     std::span<const RowEntry> entries, std::size_t n_threads,
+                     std::span<const RowEntry> entries, const HistogramRun& run,
                      GradientHistogram& histogram, std::vector<GradientHistogram>& spare) {
   // Below so many additions a second thread, and a second table to add up, cost more than they
   // bring.
   constexpr std::size_t kMinAdditions = std::size_t{1} << 17;
+  // A group of so many rows takes some milliseconds, and a table may have many groups.
+  constexpr std::size_t kUncheckedRows = std::size_t{1} << 18;
   const std::size_t size = std::max<std::size_t>(records.n_bytes, 1) * kGradientCells;
   const std::size_t n_rows = entries.empty() ? packed.size() : entries.size();
   const std::size_t n_groups = records.groups.size();
   const std::size_t n_useful =
-      std::clamp<std::size_t>(n_rows * records.n_bytes / kMinAdditions, 1, n_threads);
+      std::clamp<std::size_t>(n_rows * records.n_bytes / kMinAdditions, 1, run.n_threads);
   // Groups have tables of their own; rows are shared out where there are too few groups.
   const std::size_t n_chunks = n_groups % n_useful == 0 ? 1 : n_useful;
   const auto table_of = [&](std::size_t chunk) -> GradientHistogram& {
@@ -207,11 +209,15 @@ void build_histogram(const RecordGroups& records, std::span<const std::int64_t> 
   }
   const auto add = [&](std::size_t task) {
     const std::size_t chunk = task / n_groups;
-    const Addends from{packed.data(), entries.empty() ? nullptr : entries.data(),
-                       chunk_range(n_rows, n_chunks, chunk)};
-    add_rows(records, task % n_groups, from, table_of(chunk).data());
+    Addends from{packed.data(), entries.empty() ? nullptr : entries.data(), {}};
+    const Range rows = chunk_range(n_rows, n_chunks, chunk);
+    for (std::size_t begin = rows.begin; begin < rows.end; begin += kUncheckedRows) {
+      run.monitor.check();
+      from.range = {begin, std::min(begin + kUncheckedRows, rows.end)};
+      add_rows(records, task % n_groups, from, table_of(chunk).data());
+    }
   };
-  parallel_parts(n_groups * n_chunks, n_useful, add);
+  parallel_parts(n_groups * n_chunks, n_useful, add, &run.monitor);
   for (std::size_t chunk = 1; chunk < n_chunks; ++chunk) {
     const GradientHistogram& more = spare[chunk - 1];
     for (std::size_t i = 0; i < size; ++i) histogram[i] += more[i];
