@@ -107,7 +107,7 @@ def test_draws_of_features_give_the_tree_that_sorted_columns_give(draws, n_threa
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 7])
 def test_tables_of_a_few_rows_are_read_within_their_bounds(n_rows, rng):
     frame = pd.DataFrame({f"x{i}": rng.permutation(n_rows).astype(float) for i in range(33)})
-    engine, table = make_booster(frame, {"max_leaf_nodes": 0})
+    engine, _ = make_booster(frame, {"max_leaf_nodes": 0})
     naive = ReferenceBooster(frame.to_numpy(), {"max_leaf_nodes": 0})
     gradients = rng.normal(size=n_rows)
     said, expected = np.zeros(n_rows), np.zeros(n_rows)

@@ -260,7 +260,7 @@ def grow_forest(
     """Grow trees first_tree, first_tree + 1, ... of a forest; progress counts trees."""
 
 def log_loss_gradients(
-    target: NDArray[np.float64],
+    target: NDArray[np.uint8],
     scores: NDArray[np.float64],
     gradients: NDArray[np.float64],
     hessians: NDArray[np.float64],
@@ -282,7 +282,7 @@ def log_loss_shares(scores: NDArray[np.float64], n_threads: int = 1) -> NDArray[
     """Return the probabilities of two classes, n_rows x 2, for logarithms of odds."""
 
 def log_losses(
-    target: NDArray[np.float64],
+    target: NDArray[np.uint8],
     scores: NDArray[np.float64],
     losses: NDArray[np.float64],
     n_threads: int = 1,

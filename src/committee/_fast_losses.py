@@ -169,8 +169,8 @@ class FastBinaryLoss(FastLoss):
         super().__init__(target, n_scores, n_threads)
         self.bends = np.empty_like(self.slopes)
 
-    def _prepared(self, target: NDArray[Any]) -> Floats:
-        return np.asarray(target == 1, np.float64)
+    def _prepared(self, target: NDArray[Any]) -> NDArray[np.uint8]:
+        return np.asarray(target == 1, np.uint8)
 
     def _pass(self, scores: Floats, weights: Floats | None) -> float:
         slopes, bends = self.slopes[:, 0], self.bends[:, 0]

@@ -1,8 +1,13 @@
 #include "binned_dataset.hpp"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 
@@ -409,6 +414,17 @@ void copy_levels(BinnedFeature& feature, const ColumnView& column, std::size_t n
   });
 }
 
+// Gives the working memory of a large table back to the system. Allocators keep it for each thread,
+// where later arrays of others do not find it.
+void return_memory(std::size_t n_cells) {
+#ifdef __GLIBC__
+  constexpr std::size_t kMany = std::size_t{1} << 22;
+  if (n_cells >= kMany) malloc_trim(0);
+#else
+  static_cast<void>(n_cells);
+#endif
+}
+
 }  // namespace
 
 BinnedDataset::BinnedDataset(const TableView& table, std::span<const double> weights,
@@ -420,7 +436,7 @@ BinnedDataset::BinnedDataset(const TableView& table, std::span<const double> wei
   }
   const std::vector<std::uint64_t> whole = whole_weights(weights);
   const std::size_t n_rows = table.n_rows;
-  ScratchPool<BinningScratch> pool;
+  std::optional<ScratchPool<BinningScratch>> pool(std::in_place);
   const auto read_column = [&]<typename Keys>(BinnedFeature& feature, const ColumnView& column,
                                               BinningScratch& scratch) {
     if (options.exact) {
@@ -448,7 +464,7 @@ BinnedDataset::BinnedDataset(const TableView& table, std::span<const double> wei
   };
   const std::vector<std::size_t> begins = group_neighbours(table_);
   const auto read_group = [&](std::size_t group) {
-    pool.lend([&](BinningScratch& scratch) {
+    pool->lend([&](BinningScratch& scratch) {
       const std::size_t first = begins[group];
       const std::vector<ColumnView> columns =
           gather_columns(std::span(table_.columns).subspan(first, begins[group + 1] - first),
@@ -460,6 +476,8 @@ BinnedDataset::BinnedDataset(const TableView& table, std::span<const double> wei
     });
   };
   parallel_for(begins.size() - 1, options.n_threads, read_group, &monitor);
+  pool.reset();
+  return_memory(n_rows * features_.size());
 }
 
 Value BinnedDataset::value(std::size_t feature, std::size_t row) const {

@@ -20,7 +20,7 @@ using Longs = std::int64_t __attribute__((vector_size(32)));
 using Doubles = double __attribute__((vector_size(32)));
 
 constexpr std::size_t kMostLanes = 8;
-constexpr std::size_t kMostCuts = 256 + kMostLanes;
+constexpr std::size_t kMostCuts = 256 + kMostLanes;  // with room for whole vectors
 
 // The cuts that differ: what is on the left of each, and the code it is behind.
 struct Cuts {
@@ -138,22 +138,36 @@ COMMITTEE_AVX512 double score_cuts_avx512(const CutScan& scan, const Cuts& cuts,
   _mm512_store_pd(lanes.data(), largest);
   return *std::max_element(lanes.begin(), lanes.end());
 }
+
+// The same: these cells are pushed together, then added up.
+COMMITTEE_AVX512 void list_present_avx512(const std::int64_t* cells, const CutScan& scan,
+                                          Cuts& cuts) {
+  std::int64_t left = sum_before(cells, scan);
+  const __m512i lanes = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+  std::size_t n = 0;
+  for (std::size_t i = scan.begin; i < scan.end; i += 8) {
+    const std::size_t n_left = scan.end - i;
+    const auto are_there = static_cast<__mmask8>(n_left >= 8 ? 0xFFU : (1U << n_left) - 1U);
+    const __m512i values = _mm512_maskz_loadu_epi64(are_there, cells + i);
+    const unsigned is_first = i == scan.begin ? 1U : 0U;
+    const auto is_present =
+        static_cast<__mmask8>(_mm512_test_epi64_mask(values, values) | is_first);
+    const __m512i codes = lanes + _mm512_set1_epi64(static_cast<long long>(i));
+    _mm512_storeu_si512(cuts.left.data() + n, _mm512_maskz_compress_epi64(is_present, values));
+    const __m512i kept = _mm512_maskz_compress_epi64(is_present, codes);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(cuts.code.data() + n),
+                     _mm512_maskz_cvtepi64_epi16(0xFF, kept));
+    n += static_cast<std::size_t>(std::popcount(static_cast<unsigned>(is_present)));
+  }
+  cuts.n = n;
+  for (std::size_t i = 0; i < n; ++i) cuts.left[i] = left += cuts.left[i];
+}
 #endif
 
-using Score = double (*)(const CutScan&, const Cuts&, double*);
-
-PackedCut best_cut(const std::int64_t* cells, const CutScan& scan, Score score) {
-  Cuts cuts;
-  alignas(64) std::array<double, kMostCuts> scores;
-  if (scan.is_sparse) {
-    list_present(cells, scan, cuts);
-  } else {
-    list_all(cells, scan, cuts);
-  }
-  // The last vector may read beyond the cuts.
-  std::fill_n(cuts.left.begin() + static_cast<std::ptrdiff_t>(cuts.n), kMostLanes, 0);
+// The first cut with the largest score.
+PackedCut first_best(const CutScan& scan, const Cuts& cuts, const double* scores, double largest) {
   PackedCut best;
-  best.score = score(scan, cuts, scores.data());
+  best.score = largest;
   if (best.score < 0.0) return best;
   std::size_t i = 0;
   while (scores[i] != best.score) ++i;
@@ -171,10 +185,20 @@ PackedCut best_cut(const std::int64_t* cells, const CutScan& scan, Score score) 
 }  // namespace
 
 PackedCut best_packed_cut(const std::int64_t* cells, const CutScan& scan) {
+  Cuts cuts;
+  alignas(64) std::array<double, kMostCuts> scores;
+  auto* list_sparse = &list_present;
+  auto* score = &score_cuts;
 #ifdef COMMITTEE_HAS_AVX2
-  if (uses_avx512()) return best_cut(cells, scan, &score_cuts_avx512);
+  if (uses_avx512()) {
+    list_sparse = &list_present_avx512;
+    score = &score_cuts_avx512;
+  }
 #endif
-  return best_cut(cells, scan, &score_cuts);
+  (scan.is_sparse ? list_sparse : &list_all)(cells, scan, cuts);
+  // The last vector reads beyond the cuts.
+  std::fill_n(cuts.left.begin() + static_cast<std::ptrdiff_t>(cuts.n), kMostLanes, 0);
+  return first_best(scan, cuts, scores.data(), score(scan, cuts, scores.data()));
 }
 
 }  // namespace committee

@@ -61,12 +61,12 @@ COMMITTEE_INLINE void share_lanes(const Doubles& score, Doubles& zero, Doubles& 
   zero = is_positive ? unlikely : likely;
 }
 
-COMMITTEE_INLINE void log_loss_lanes(const Doubles& is_one, const Doubles& score, Doubles& gradient,
+COMMITTEE_INLINE void log_loss_lanes(const Longs& is_one, const Doubles& score, Doubles& gradient,
                                      Doubles& hessian, Doubles& small) {
   Doubles zero;
   Doubles one;
   share_lanes(score, zero, one, small);
-  gradient = is_one != 0.0 ? -zero : one;
+  gradient = is_one != 0 ? -zero : one;
   hessian = zero * one;
 }
 
@@ -77,6 +77,13 @@ COMMITTEE_INLINE void read_lanes(const double* from, std::size_t n, Doubles& lan
     lanes = Doubles{};
     std::memcpy(&lanes, from, n * sizeof(double));
   }
+}
+
+COMMITTEE_INLINE void read_flags(const std::uint8_t* from, std::size_t n, Longs& lanes) {
+  using Bytes = std::uint8_t __attribute__((vector_size(kLanes)));
+  Bytes bytes{};
+  std::memcpy(&bytes, from, n == kLanes ? kLanes : n);
+  lanes = __builtin_convertvector(bytes, Longs);
 }
 
 COMMITTEE_INLINE void write_lanes(const Doubles& lanes, std::size_t n, double* to) {
@@ -116,17 +123,17 @@ COMMITTEE_INLINE void log_of_one_plus(const Doubles& u, Doubles& out) {
   out = 2.0 * z * p;
 }
 
-COMMITTEE_INLINE void log_losses_part_code(const double* is_one, const double* scores,
+COMMITTEE_INLINE void log_losses_part_code(const std::uint8_t* is_one, const double* scores,
                                            std::size_t n_rows, double* losses) {
   for (std::size_t i = 0; i < n_rows; i += kLanes) {
     const std::size_t n = std::min(kLanes, n_rows - i);
-    Doubles target;
+    Longs target;
     Doubles score;
     Doubles small;
     Doubles loss;
-    read_lanes(is_one + i, n, target);
+    read_flags(is_one + i, n, target);
     read_lanes(scores + i, n, score);
-    const Doubles against = target != 0.0 ? -score : score;  // how far on the wrong side
+    const Doubles against = target != 0 ? -score : score;  // how far on the wrong side
     const Doubles far = against > 0.0 ? against : -against;
     exp_of_negative(-far, small);
     log_of_one_plus(small, loss);
@@ -136,7 +143,8 @@ COMMITTEE_INLINE void log_losses_part_code(const double* is_one, const double* s
 }
 
 COMMITTEE_TWICE(void, log_losses_part,
-                (const double* is_one, const double* scores, std::size_t n_rows, double* losses),
+                (const std::uint8_t* is_one, const double* scores, std::size_t n_rows,
+                 double* losses),
                 (is_one, scores, n_rows, losses))
 
 // log(p) for 1 <= p.
@@ -159,7 +167,7 @@ constexpr double kSmallFactor = 1.0 / 1024;
 
 // Derivatives of a block of rows, and the sum of their losses: one logarithm of a product in place
 // of many. `weights`, all 0 or 1, may be null.
-COMMITTEE_INLINE double log_loss_block(const double* is_one, const double* scores,
+COMMITTEE_INLINE double log_loss_block(const std::uint8_t* is_one, const double* scores,
                                        const double* weights, std::size_t n_rows, double* gradients,
                                        double* hessians) {
   Doubles product = Doubles{} + 1.0;
@@ -167,13 +175,13 @@ COMMITTEE_INLINE double log_loss_block(const double* is_one, const double* score
   Doubles largest{};
   for (std::size_t i = 0; i < n_rows; i += kLanes) {
     const std::size_t n = std::min(kLanes, n_rows - i);
-    Doubles target;
+    Longs target;
     Doubles score;
     Doubles weight{};
     Doubles gradient;
     Doubles hessian;
     Doubles small;
-    read_lanes(is_one + i, n, target);
+    read_flags(is_one + i, n, target);
     read_lanes(scores + i, n, score);
     if (weights != nullptr) {
       read_lanes(weights + i, n, weight);
@@ -183,7 +191,7 @@ COMMITTEE_INLINE double log_loss_block(const double* is_one, const double* score
     log_loss_lanes(target, score, gradient, hessian, small);
     write_lanes(gradient, n, gradients + i);
     write_lanes(hessian, n, hessians + i);
-    const Doubles against = target != 0.0 ? -score : score;  // how far on the wrong side
+    const Doubles against = target != 0 ? -score : score;  // how far on the wrong side
     small *= weight;
     product *= 1.0 + small;
     linear += against > 0.0 ? weight * against : Doubles{};
@@ -204,7 +212,7 @@ COMMITTEE_INLINE double log_loss_block(const double* is_one, const double* score
   return sum + ((logs[0] + logs[1]) + (logs[2] + logs[3]));
 }
 
-COMMITTEE_INLINE double log_loss_part_code(const double* is_one, const double* scores,
+COMMITTEE_INLINE double log_loss_part_code(const std::uint8_t* is_one, const double* scores,
                                            const double* weights, std::size_t n_rows,
                                            double* gradients, double* hessians) {
   double sum = 0.0;
@@ -217,7 +225,7 @@ COMMITTEE_INLINE double log_loss_part_code(const double* is_one, const double* s
 }
 
 COMMITTEE_TWICE(double, log_loss_part,
-                (const double* is_one, const double* scores, const double* weights,
+                (const std::uint8_t* is_one, const double* scores, const double* weights,
                  std::size_t n_rows, double* gradients, double* hessians),
                 (is_one, scores, weights, n_rows, gradients, hessians))
 
@@ -448,7 +456,7 @@ double squared_error_gradients(std::span<const double> target, std::span<const d
       });
 }
 
-double log_loss_gradients(std::span<const double> is_one, std::span<const double> scores,
+double log_loss_gradients(std::span<const std::uint8_t> is_one, std::span<const double> scores,
                           std::span<const double> weights, std::span<double> gradients,
                           std::span<double> hessians, std::size_t n_threads) {
   return sum_of_parts<kPartRows>(
@@ -458,7 +466,7 @@ double log_loss_gradients(std::span<const double> is_one, std::span<const double
       });
 }
 
-void log_losses(std::span<const double> is_one, std::span<const double> scores,
+void log_losses(std::span<const std::uint8_t> is_one, std::span<const double> scores,
                 std::span<double> losses, std::size_t n_threads) {
   for_each_part<kPartRows>(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
     log_losses_part(is_one.data() + begin, scores.data() + begin, n_rows, losses.data() + begin);

@@ -18,12 +18,12 @@ double squared_error_gradients(std::span<const double> target, std::span<const d
                                std::size_t n_threads);
 
 // Two classes: `is_one` holds 0 or 1. gradient = p - y, hessian = p (1 - p).
-double log_loss_gradients(std::span<const double> is_one, std::span<const double> scores,
+double log_loss_gradients(std::span<const std::uint8_t> is_one, std::span<const double> scores,
                           std::span<const double> weights, std::span<double> gradients,
                           std::span<double> hessians, std::size_t n_threads);
 
 // The losses themselves, log(1 + e^-s) for a row of class 1 and log(1 + e^s) for one of class 0.
-void log_losses(std::span<const double> is_one, std::span<const double> scores,
+void log_losses(std::span<const std::uint8_t> is_one, std::span<const double> scores,
                 std::span<double> losses, std::size_t n_threads);
 
 // The probabilities of both classes, row by row: n_rows x 2. Neither is one minus the other.

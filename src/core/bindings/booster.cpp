@@ -190,8 +190,9 @@ double fill_squared_error(const Vector<double>& target, const Scores& scores,
   return squared_error_gradients({target.data(), n_rows}, from, counted, to, n_threads);
 }
 
-double fill_log_loss(const Vector<double>& target, const Scores& scores, const Scores& gradients,
-                     const Scores& hessians, const Weights& weights, std::size_t n_threads) {
+double fill_log_loss(const Vector<std::uint8_t>& target, const Scores& scores,
+                     const Scores& gradients, const Scores& hessians, const Weights& weights,
+                     std::size_t n_threads) {
   const std::size_t n_rows = target.shape(0);
   const auto from = writable(scores, n_rows, "scores");
   const auto to = writable(gradients, n_rows, "gradients");
@@ -229,7 +230,7 @@ double fill_multinomial(const Vector<std::int32_t>& classes, const ScoreMatrix& 
                                n_threads);
 }
 
-void fill_log_losses(const Vector<double>& target, const Scores& scores, const Scores& losses,
+void fill_log_losses(const Vector<std::uint8_t>& target, const Scores& scores, const Scores& losses,
                      std::size_t n_threads) {
   const std::size_t n_rows = target.shape(0);
   const auto from = writable(scores, n_rows, "scores");
@@ -263,7 +264,7 @@ void register_booster(nb::module_& m) {
   m.def("log_loss_gradients", &fill_log_loss, nb::arg("target"), nb::arg("scores").noconvert(),
         nb::arg("gradients").noconvert(), nb::arg("hessians").noconvert(),
         nb::arg("weights") = nb::none(), nb::arg("n_threads") = 1,
-        "Derivatives of the log loss of two classes (0.0 or 1.0), written in place; returns the "
+        "Derivatives of the log loss of two classes (0 or 1), written in place; returns the "
         "sum of the losses, rows of weight 0 (of 0 and 1) left out.");
   m.def("squared_error_gradients", &fill_squared_error, nb::arg("target"),
         nb::arg("scores").noconvert(), nb::arg("gradients").noconvert(),
