@@ -105,7 +105,7 @@ def test_rows_that_add_nothing_count_as_rows_of_their_side(n_rows, kind, exact, 
     # As rows with confident scores do: their derivatives are zero on the grid.
     settings = {"max_leaf_nodes": 4, "min_rows_leaf": 6, "l2": 0.1}
     n_split = 0
-    for _ in range(20):
+    for _ in range(12):
         case = make_case("missing" if kind == "wide" else kind, rng, n_rows)
         if kind == "wide":
             case.X[:] += rng.random(case.X.shape)
@@ -121,7 +121,7 @@ def test_rows_that_add_nothing_count_as_rows_of_their_side(n_rows, kind, exact, 
             assert best == pytest.approx(0.0, abs=1e-9)
         n_split += tree.n_nodes > 1
         np.testing.assert_array_equal(engine.leaves(), tree.apply(table))
-    assert n_split > 10
+    assert n_split > 5
 
 
 @pytest.mark.parametrize("exact", [False, True])

@@ -152,12 +152,19 @@ constexpr std::array<AddGroup, sizeof...(kWidths)> group_functions(
   return {&add_group<kWidths + 1>...};
 }
 
-void add_rows(const RecordGroups& records, std::size_t group, const Addends& from,
+void add_rows(const RecordGroups& records, std::size_t group, const Addends& from, Monitor& monitor,
               std::int64_t* tables) {
+  // A group of so many rows takes some milliseconds, and a table may have many groups.
+  constexpr std::size_t kUncheckedRows = std::size_t{1} << 18;
   static constexpr auto kFunctions = group_functions(std::make_index_sequence<kGroup>());
   const std::size_t first = group * records.width;
   const std::size_t width = std::min(records.width, records.n_bytes - first);
-  kFunctions[width - 1](records.groups[group], from, tables + first * kGradientCells);
+  Addends piece = from;
+  for (std::size_t begin = from.range.begin; begin < from.range.end; begin = piece.range.end) {
+    monitor.check();
+    piece.range = {begin, std::min(begin + kUncheckedRows, from.range.end)};
+    kFunctions[width - 1](records.groups[group], piece, tables + first * kGradientCells);
+  }
 }
 
 }  // namespace
@@ -186,8 +193,6 @@ void build_histogram(const RecordGroups& records, std::span<const std::int64_t> 
   // Below so many additions a second thread, and a second table to add up, cost more than they
   // bring.
   constexpr std::size_t kMinAdditions = std::size_t{1} << 17;
-  // A group of so many rows takes some milliseconds, and a table may have many groups.
-  constexpr std::size_t kUncheckedRows = std::size_t{1} << 18;
   const std::size_t size = std::max<std::size_t>(records.n_bytes, 1) * kGradientCells;
   const std::size_t n_rows = entries.empty() ? packed.size() : entries.size();
   const std::size_t n_groups = records.groups.size();
@@ -209,13 +214,9 @@ void build_histogram(const RecordGroups& records, std::span<const std::int64_t> 
   }
   const auto add = [&](std::size_t task) {
     const std::size_t chunk = task / n_groups;
-    Addends from{packed.data(), entries.empty() ? nullptr : entries.data(), {}};
-    const Range rows = chunk_range(n_rows, n_chunks, chunk);
-    for (std::size_t begin = rows.begin; begin < rows.end; begin += kUncheckedRows) {
-      run.monitor.check();
-      from.range = {begin, std::min(begin + kUncheckedRows, rows.end)};
-      add_rows(records, task % n_groups, from, table_of(chunk).data());
-    }
+    const Addends from{packed.data(), entries.empty() ? nullptr : entries.data(),
+                       chunk_range(n_rows, n_chunks, chunk)};
+    add_rows(records, task % n_groups, from, run.monitor, table_of(chunk).data());
   };
   parallel_parts(n_groups * n_chunks, n_useful, add, &run.monitor);
   for (std::size_t chunk = 1; chunk < n_chunks; ++chunk) {
