@@ -99,6 +99,32 @@ def test_weights_and_samples_count_as_in_the_naive_booster(weights, exact, rng):
 
 
 @pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("kind", ["numeric", "missing", "category", "mixed", "wide"])
+@pytest.mark.parametrize("n_rows", [30, 80])
+def test_rows_that_add_nothing_count_as_rows_of_their_side(n_rows, kind, exact, rng):
+    # As rows with confident scores do: their derivatives are zero on the grid.
+    settings = {"max_leaf_nodes": 4, "min_rows_leaf": 6, "l2": 0.1}
+    n_split = 0
+    for _ in range(12):
+        case = make_case("missing" if kind == "wide" else kind, rng, n_rows)
+        if kind == "wide":
+            case.X[:] += rng.random(case.X.shape)
+        engine, naive, table = boosters(case, settings, exact=exact)
+        gradients, hessians = derivatives("parts", rng, n_rows)
+        rest = rng.random(n_rows) < 0.7
+        gradients[rest], hessians[rest] = 0.0, 0.0
+        tree = engine.grow(gradients, hessians)
+        naive.start(gradients, hessians)
+        assert_splits_are_best(engine, naive, tree, engine.leaves(), NEAR)
+        if tree.n_nodes == 1:
+            best, _, _ = naive.best_split(np.ones(n_rows, bool))
+            assert best == pytest.approx(0.0, abs=1e-9)
+        n_split += tree.n_nodes > 1
+        np.testing.assert_array_equal(engine.leaves(), tree.apply(table))
+    assert n_split > 5
+
+
+@pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("growth", ["best", "level", "depth"])
 @pytest.mark.parametrize(
     "more",

@@ -27,20 +27,23 @@ def run_script(text: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.parametrize("parts", [False, True])
 @pytest.mark.parametrize("n_threads", [0, 1, 2, 3, 8])
 @pytest.mark.parametrize("n_tasks", [0, 1, 2, 7, 1000])
-def test_every_task_runs_exactly_once(n_tasks: int, n_threads: int) -> None:
-    assert _core.pool_sum(n_tasks, n_threads, 10) == n_tasks * (n_tasks - 1) // 2
+def test_every_task_runs_exactly_once(n_tasks: int, n_threads: int, parts: bool) -> None:
+    assert _core.pool_sum(n_tasks, n_threads, 10, parts) == n_tasks * (n_tasks - 1) // 2
 
 
-def test_many_short_calls_in_a_row_lose_nothing() -> None:
-    assert all(_core.pool_sum(5, 3, 0) == 10 for _ in range(3000))
+@pytest.mark.parametrize("parts", [False, True])
+def test_many_short_calls_in_a_row_lose_nothing(parts: bool) -> None:
+    assert all(_core.pool_sum(5, 3, 0, parts) == 10 for _ in range(3000))
 
 
-def test_helpers_really_work_and_never_more_than_asked_for() -> None:
-    assert 2 <= _core.pool_sleep(40, 4, 5) <= 4
-    assert _core.pool_sleep(60, 2, 3) == 2
-    assert _core.pool_sleep(20, 1, 1) == 1
+@pytest.mark.parametrize("parts", [False, True])
+def test_helpers_really_work_and_never_more_than_asked_for(parts: bool) -> None:
+    assert 2 <= _core.pool_sleep(40, 4, 5, parts=parts) <= 4
+    assert _core.pool_sleep(60, 2, 3, parts=parts) == 2
+    assert _core.pool_sleep(20, 1, 1, parts=parts) == 1
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 4])
@@ -52,22 +55,35 @@ def test_the_exception_of_the_first_failing_task_is_raised(n_threads: int, first
     assert _core.pool_raise(100, n_threads, 100) == 100
 
 
-def test_the_pool_works_after_a_failure() -> None:
+@pytest.mark.parametrize("n_threads", [1, 2, 4])
+@pytest.mark.parametrize("first_bad", [0, 3, 99])
+def test_a_failing_part_ends_the_call_with_its_exception(n_threads: int, first_bad: int) -> None:
+    # Parts are taken from both ends: which of several failing ones runs is not said.
+    for _ in range(20):
+        with pytest.raises(RuntimeError, match=r"^task \d+ failed$") as caught:
+            _core.pool_raise(100, n_threads, first_bad, True)
+        assert first_bad <= int(str(caught.value).split()[1]) < 100
+    assert _core.pool_raise(100, n_threads, 100, True) == 100
+
+
+@pytest.mark.parametrize("parts", [False, True])
+def test_the_pool_works_after_a_failure(parts: bool) -> None:
     with pytest.raises(RuntimeError):
-        _core.pool_raise(10, 2, 1)
-    assert _core.pool_sum(100, 2, 10) == 4950
+        _core.pool_raise(10, 2, 1, parts)
+    assert _core.pool_sum(100, 2, 10, parts) == 4950
 
 
 @pytest.mark.parametrize("n_threads", [2, 4])
-def test_a_call_from_inside_a_task_stays_on_its_thread(n_threads: int) -> None:
-    assert _core.pool_nested(16, 50, n_threads) == 0
+@pytest.mark.parametrize("parts", [False, True])
+def test_a_call_from_inside_a_task_stays_on_its_thread(n_threads: int, parts: bool) -> None:
+    assert _core.pool_nested(16, 50, n_threads, parts) == 0
 
 
 def test_several_python_threads_may_use_the_pool_at_once() -> None:
     sums: list[int] = []
 
     def use_the_pool() -> None:
-        sums.extend(_core.pool_sum(200, 3, 50) for _ in range(100))
+        sums.extend(_core.pool_sum(200, 3, 50, i % 2 == 0) for i in range(100))
 
     callers = [threading.Thread(target=use_the_pool) for _ in range(6)]
     for caller in callers:
@@ -109,6 +125,7 @@ def test_a_forked_child_gets_a_pool_of_its_own_even_while_the_parent_is_busy() -
         def keep_busy():
             while not stop.is_set():
                 _core.pool_sum(8, 3, 0)  # takes and gives the pool's mutex all the time
+                _core.pool_sum(8, 3, 0, True)
 
         callers = [threading.Thread(target=keep_busy) for _ in range(2)]
         for caller in callers:
@@ -118,6 +135,7 @@ def test_a_forked_child_gets_a_pool_of_its_own_even_while_the_parent_is_busy() -
             pid = os.fork()
             if pid == 0:
                 good = _core.pool_sum(100, 3, 10) == 4950 and _core.pool_sleep(8, 2, 1) <= 2
+                good = good and _core.pool_sum(100, 3, 10, True) == 4950
                 os._exit(0 if good else 1)
             codes.append(os.waitpid(pid, 0)[1])
         stop.set()
@@ -159,8 +177,9 @@ def test_the_core_still_works_in_functions_called_at_exit() -> None:
     assert out == "4950 1"
 
 
+@pytest.mark.parametrize("parts", [False, True])
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_ctrl_c_ends_a_long_job_quickly(n_threads: int) -> None:
+def test_ctrl_c_ends_a_long_job_quickly(n_threads: int, parts: bool) -> None:
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals reach the main thread only")
     # A shell that starts the tests in the background has told them to ignore Ctrl-C.
@@ -170,7 +189,7 @@ def test_ctrl_c_ends_a_long_job_quickly(n_threads: int) -> None:
     begin = time.monotonic()
     try:
         with pytest.raises(KeyboardInterrupt):
-            _core.pool_sleep(100_000, n_threads, 1)
+            _core.pool_sleep(100_000, n_threads, 1, parts=parts)
     finally:
         signal.signal(signal.SIGINT, usual_handler)
     assert time.monotonic() - begin < 5
@@ -178,13 +197,14 @@ def test_ctrl_c_ends_a_long_job_quickly(n_threads: int) -> None:
     assert _core.pool_sum(100, 2, 10) == 4950
 
 
+@pytest.mark.parametrize("parts", [False, True])
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_an_exception_of_the_progress_callback_ends_the_job(n_threads: int) -> None:
+def test_an_exception_of_the_progress_callback_ends_the_job(n_threads: int, parts: bool) -> None:
     def give_up(done: int) -> None:
         raise LookupError(f"enough after {done}")
 
     with pytest.raises(LookupError, match="enough after"):
-        _core.pool_sleep(100_000, n_threads, 1, give_up)
+        _core.pool_sleep(100_000, n_threads, 1, give_up, parts)
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])

@@ -32,6 +32,11 @@ struct BoostSearch::Scan {
   bool is_bounded = false;    // monotone constraints are to be kept
 
   bool has_missing() const { return n_missing > 0 || missing != 0; }
+  // Whether rows are known to have a value of the code `begin` or a larger one.
+  bool has_rows_from(std::size_t begin) const {
+    return counts != nullptr &&
+           std::any_of(counts + begin, counts + n_values, [](auto count) { return count > 0; });
+  }
 };
 
 BoostSearch::BoostSearch(const BinnedDataset& dataset, const ByteColumns& columns,
@@ -117,7 +122,9 @@ void BoostSearch::place(const Scan& scan, std::size_t first, std::size_t last,
   best.last_left = static_cast<std::uint32_t>((first + last) / 2);
   if (!scan.has_missing()) return;
   best.missing_goes_left = missing_goes_left;
-  const bool is_alone = !missing_goes_left && scan.node.total - best.left == scan.missing;
+  // Rows may add nothing to the sums, and be on the right all the same.
+  const bool is_alone = !missing_goes_left && scan.node.total - best.left == scan.missing &&
+                        !scan.has_rows_from(last + 1);
   if (is_alone) best.last_left = scan.n_values - 1;
 }
 

@@ -59,7 +59,7 @@ struct Booster::State {
         are_repetitions(committee::are_repetitions(weights)),
         counts(counts_of(weights)),
         columns(binned, weights.empty() ? std::vector<double>(binned.n_rows(), 1.0) : weights),
-        leaves(binned.n_rows()) {
+        leaves(binned.n_rows(), 0U) {
     if (is_exact(binned)) {
       sorted.emplace(binned, options.n_threads);
       marks.resize(binned.n_rows());
@@ -245,7 +245,7 @@ class Booster::Grower {
 
   void build(Leaf& leaf) {
     build_histogram(state_.records, state_.gradients.packed, state_.rows.entries(leaf.range),
-                    options_.n_threads, leaf.histogram, state_.spare);
+                    {options_.n_threads, monitor_}, leaf.histogram, state_.spare);
   }
 
   static std::int64_t total_of(const GradientHistogram& histogram) {
@@ -612,7 +612,8 @@ class Booster::Grower {
   void find_leaves() {
     const std::size_t n_rows = state_.dataset.n_rows();
     constexpr std::size_t kMinRows = 16384;
-    const std::size_t n_parts = chunk_count(n_rows, kMinRows, n_threads_);
+    constexpr std::size_t kMostRows = std::size_t{1} << 18;  // rows that walk take their time
+    const std::size_t n_parts = chunk_count(n_rows, kMinRows, n_threads_) + n_rows / kMostRows;
     parallel_parts(
         n_parts, n_threads_,
         [&](std::size_t part) { find_leaves_of(chunk_range(n_rows, n_parts, part)); }, &monitor_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 
 #include "simd.hpp"
@@ -18,7 +19,8 @@ constexpr std::size_t kLanes = 4;
 using Longs = std::int64_t __attribute__((vector_size(32)));
 using Doubles = double __attribute__((vector_size(32)));
 
-constexpr std::size_t kMostCuts = 264;  // with room for whole vectors
+constexpr std::size_t kMostLanes = 8;
+constexpr std::size_t kMostCuts = 256 + kMostLanes;  // with room for whole vectors
 
 // The cuts that differ: what is on the left of each, and the code it is behind.
 struct Cuts {
@@ -57,7 +59,8 @@ void list_all(const std::int64_t* cells, const CutScan& scan, Cuts& cuts) {
   for (; i < cuts.n; ++i) cuts.left[i] = left += cells[i];
 }
 
-// Only behind codes that the node has.
+// Only behind codes that the node has; and the first cut, for rows that add nothing may be what
+// makes its left side large enough.
 void list_present(const std::int64_t* cells, const CutScan& scan, Cuts& cuts) {
   std::int64_t left = sum_before(cells, scan);
   std::size_t n = 0;
@@ -65,7 +68,7 @@ void list_present(const std::int64_t* cells, const CutScan& scan, Cuts& cuts) {
     left += cells[i];
     cuts.left[n] = left;
     cuts.code[n] = static_cast<std::uint16_t>(i);
-    n += cells[i] != 0 ? 1 : 0;
+    n += cells[i] != 0 || i == scan.begin ? 1 : 0;
   }
   cuts.n = n;
 }
@@ -136,7 +139,7 @@ COMMITTEE_AVX512 double score_cuts_avx512(const CutScan& scan, const Cuts& cuts,
   return *std::max_element(lanes.begin(), lanes.end());
 }
 
-// Cells that are not zero are pushed together, then added up.
+// The same: these cells are pushed together, then added up.
 COMMITTEE_AVX512 void list_present_avx512(const std::int64_t* cells, const CutScan& scan,
                                           Cuts& cuts) {
   std::int64_t left = sum_before(cells, scan);
@@ -146,7 +149,9 @@ COMMITTEE_AVX512 void list_present_avx512(const std::int64_t* cells, const CutSc
     const std::size_t n_left = scan.end - i;
     const auto are_there = static_cast<__mmask8>(n_left >= 8 ? 0xFFU : (1U << n_left) - 1U);
     const __m512i values = _mm512_maskz_loadu_epi64(are_there, cells + i);
-    const __mmask8 is_present = _mm512_test_epi64_mask(values, values);
+    const unsigned is_first = i == scan.begin ? 1U : 0U;
+    const auto is_present =
+        static_cast<__mmask8>(_mm512_test_epi64_mask(values, values) | is_first);
     const __m512i codes = lanes + _mm512_set1_epi64(static_cast<long long>(i));
     _mm512_storeu_si512(cuts.left.data() + n, _mm512_maskz_compress_epi64(is_present, values));
     const __m512i kept = _mm512_maskz_compress_epi64(is_present, codes);
@@ -191,6 +196,8 @@ PackedCut best_packed_cut(const std::int64_t* cells, const CutScan& scan) {
   }
 #endif
   (scan.is_sparse ? list_sparse : &list_all)(cells, scan, cuts);
+  // The last vector reads beyond the cuts.
+  std::fill_n(cuts.left.begin() + static_cast<std::ptrdiff_t>(cuts.n), kMostLanes, 0);
   return first_best(scan, cuts, scores.data(), score(scan, cuts, scores.data()));
 }
 

@@ -152,12 +152,19 @@ constexpr std::array<AddGroup, sizeof...(kWidths)> group_functions(
   return {&add_group<kWidths + 1>...};
 }
 
-void add_rows(const RecordGroups& records, std::size_t group, const Addends& from,
+void add_rows(const RecordGroups& records, std::size_t group, const Addends& from, Monitor& monitor,
               std::int64_t* tables) {
+  // A group of so many rows takes some milliseconds, and a table may have many groups.
+  constexpr std::size_t kUncheckedRows = std::size_t{1} << 18;
   static constexpr auto kFunctions = group_functions(std::make_index_sequence<kGroup>());
   const std::size_t first = group * records.width;
   const std::size_t width = std::min(records.width, records.n_bytes - first);
-  kFunctions[width - 1](records.groups[group], from, tables + first * kGradientCells);
+  Addends piece = from;
+  for (std::size_t begin = from.range.begin; begin < from.range.end; begin = piece.range.end) {
+    monitor.check();
+    piece.range = {begin, std::min(begin + kUncheckedRows, from.range.end)};
+    kFunctions[width - 1](records.groups[group], piece, tables + first * kGradientCells);
+  }
 }
 
 }  // namespace
@@ -181,7 +188,7 @@ RecordGroups make_record_groups(const ByteColumns& columns, std::size_t n_rows,
 }
 
 void build_histogram(const RecordGroups& records, std::span<const std::int64_t> packed,
-                     std::span<const RowEntry> entries, std::size_t n_threads,
+                     std::span<const RowEntry> entries, const HistogramRun& run,
                      GradientHistogram& histogram, std::vector<GradientHistogram>& spare) {
   // Below so many additions a second thread, and a second table to add up, cost more than they
   // bring.
@@ -190,7 +197,7 @@ void build_histogram(const RecordGroups& records, std::span<const std::int64_t> 
   const std::size_t n_rows = entries.empty() ? packed.size() : entries.size();
   const std::size_t n_groups = records.groups.size();
   const std::size_t n_useful =
-      std::clamp<std::size_t>(n_rows * records.n_bytes / kMinAdditions, 1, n_threads);
+      std::clamp<std::size_t>(n_rows * records.n_bytes / kMinAdditions, 1, run.n_threads);
   // Groups have tables of their own; rows are shared out where there are too few groups.
   const std::size_t n_chunks = n_groups % n_useful == 0 ? 1 : n_useful;
   const auto table_of = [&](std::size_t chunk) -> GradientHistogram& {
@@ -209,9 +216,9 @@ void build_histogram(const RecordGroups& records, std::span<const std::int64_t> 
     const std::size_t chunk = task / n_groups;
     const Addends from{packed.data(), entries.empty() ? nullptr : entries.data(),
                        chunk_range(n_rows, n_chunks, chunk)};
-    add_rows(records, task % n_groups, from, table_of(chunk).data());
+    add_rows(records, task % n_groups, from, run.monitor, table_of(chunk).data());
   };
-  parallel_parts(n_groups * n_chunks, n_useful, add);
+  parallel_parts(n_groups * n_chunks, n_useful, add, &run.monitor);
   for (std::size_t chunk = 1; chunk < n_chunks; ++chunk) {
     const GradientHistogram& more = spare[chunk - 1];
     for (std::size_t i = 0; i < size; ++i) histogram[i] += more[i];

@@ -15,6 +15,7 @@
 
 #include "block.hpp"
 #include "byte_columns.hpp"
+#include "monitor.hpp"
 #include "node_rows.hpp"
 
 namespace committee {
@@ -43,10 +44,16 @@ struct RecordGroups {
 RecordGroups make_record_groups(const ByteColumns& columns, std::size_t n_rows,
                                 std::size_t n_threads);
 
+// Who works, and who may stop it.
+struct HistogramRun {
+  std::size_t n_threads;
+  Monitor& monitor;
+};
+
 // Adds rows to a histogram that is cleared first: `entries`, or where there are none all rows of
 // the table, with what they add in `packed`. `spare` is working memory for further threads.
 void build_histogram(const RecordGroups& records, std::span<const std::int64_t> packed,
-                     std::span<const RowEntry> entries, std::size_t n_threads,
+                     std::span<const RowEntry> entries, const HistogramRun& run,
                      GradientHistogram& histogram, std::vector<GradientHistogram>& spare);
 
 // parent -= child: what is left is the other child.

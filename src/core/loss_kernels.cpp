@@ -285,26 +285,29 @@ COMMITTEE_TWICE(void, add_exps,
                 (scores, largest, n_rows, exps, sums))
 
 constexpr std::size_t kPartRows = 4096;
+// Fewer for several classes: all of them stay in the near caches, and their arrays are on the
+// stack.
+constexpr std::size_t kClassRows = 512;
 
 // Parts have a fixed size, so that sums do not depend on threads.
-template <typename Task>
+template <std::size_t kRows, typename Task>
 double sum_of_parts(std::size_t n_rows, std::size_t n_threads, const Task& task) {
-  std::vector<double> sums((n_rows + kPartRows - 1) / kPartRows);
+  std::vector<double> sums((n_rows + kRows - 1) / kRows);
   parallel_parts(sums.size(), n_threads, [&](std::size_t part) {
-    const std::size_t begin = part * kPartRows;
-    sums[part] = task(begin, std::min(kPartRows, n_rows - begin));
+    const std::size_t begin = part * kRows;
+    sums[part] = task(begin, std::min(kRows, n_rows - begin));
   });
   double sum = 0.0;
   for (const double part : sums) sum += part;
   return sum;
 }
 
-template <typename Task>
+template <std::size_t kRows, typename Task>
 void for_each_part(std::size_t n_rows, std::size_t n_threads, const Task& task) {
-  const std::size_t n_parts = (n_rows + kPartRows - 1) / kPartRows;
+  const std::size_t n_parts = (n_rows + kRows - 1) / kRows;
   parallel_parts(n_parts, n_threads, [&](std::size_t part) {
-    const std::size_t begin = part * kPartRows;
-    task(begin, std::min(kPartRows, n_rows - begin));
+    const std::size_t begin = part * kRows;
+    task(begin, std::min(kRows, n_rows - begin));
   });
 }
 
@@ -327,9 +330,9 @@ COMMITTEE_TWICE(void, find_largest,
 void multinomial_losses_part(const std::int32_t* classes, std::size_t n_classes, std::size_t n_all,
                              std::size_t begin, std::size_t n_rows, const double* scores,
                              double* losses) {
-  std::array<double, kPartRows> largest;
-  std::array<double, kPartRows> sums{};
-  std::array<double, kPartRows> exps;
+  std::array<double, kClassRows> largest;
+  std::array<double, kClassRows> sums{};
+  std::array<double, kClassRows> exps;
   find_largest(scores, n_classes, n_all, begin, n_rows, largest.data());
   for (std::size_t k = 0; k < n_classes; ++k) {
     add_exps(scores + k * n_all + begin, largest.data(), n_rows, exps.data(), sums.data());
@@ -405,9 +408,6 @@ COMMITTEE_TWICE(void, finish_class,
                  const double* small, std::size_t n_rows, double* gradients, double* hessians),
                 (classes, own, sums, small, n_rows, gradients, hessians))
 
-// So few rows at a time that all of their classes stay in the nearest cache.
-constexpr std::size_t kClassRows = 256;
-
 double multinomial_part(const std::int32_t* classes, std::size_t n_classes, std::size_t n_all,
                         std::size_t begin, std::size_t n_rows, const double* scores,
                         const double* weights, double* gradients, double* hessians) {
@@ -450,31 +450,33 @@ const double* from(std::span<const double> weights, std::size_t begin) {
 double squared_error_gradients(std::span<const double> target, std::span<const double> scores,
                                std::span<const double> weights, std::span<double> gradients,
                                std::size_t n_threads) {
-  return sum_of_parts(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
-    return squared_error_part(target.data() + begin, scores.data() + begin, from(weights, begin),
-                              n_rows, gradients.data() + begin);
-  });
+  return sum_of_parts<kPartRows>(
+      scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
+        return squared_error_part(target.data() + begin, scores.data() + begin,
+                                  from(weights, begin), n_rows, gradients.data() + begin);
+      });
 }
 
 double log_loss_gradients(std::span<const std::uint8_t> is_one, std::span<const double> scores,
                           std::span<const double> weights, std::span<double> gradients,
                           std::span<double> hessians, std::size_t n_threads) {
-  return sum_of_parts(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
-    return log_loss_part(is_one.data() + begin, scores.data() + begin, from(weights, begin), n_rows,
-                         gradients.data() + begin, hessians.data() + begin);
-  });
+  return sum_of_parts<kPartRows>(
+      scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
+        return log_loss_part(is_one.data() + begin, scores.data() + begin, from(weights, begin),
+                             n_rows, gradients.data() + begin, hessians.data() + begin);
+      });
 }
 
 void log_losses(std::span<const std::uint8_t> is_one, std::span<const double> scores,
                 std::span<double> losses, std::size_t n_threads) {
-  for_each_part(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
+  for_each_part<kPartRows>(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
     log_losses_part(is_one.data() + begin, scores.data() + begin, n_rows, losses.data() + begin);
   });
 }
 
 void log_loss_shares(std::span<const double> scores, std::span<double> shares,
                      std::size_t n_threads) {
-  for_each_part(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
+  for_each_part<kPartRows>(scores.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
     shares_part(scores.data() + begin, n_rows, shares.data() + 2 * begin);
   });
 }
@@ -482,7 +484,7 @@ void log_loss_shares(std::span<const double> scores, std::span<double> shares,
 void multinomial_losses(std::span<const std::int32_t> classes, std::size_t n_classes,
                         std::span<const double> scores, std::span<double> losses,
                         std::size_t n_threads) {
-  for_each_part(classes.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
+  for_each_part<kClassRows>(classes.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
     multinomial_losses_part(classes.data(), n_classes, classes.size(), begin, n_rows, scores.data(),
                             losses.data());
   });
@@ -492,15 +494,11 @@ double multinomial_gradients(std::span<const std::int32_t> classes, std::size_t 
                              std::span<const double> scores, std::span<const double> weights,
                              std::span<double> gradients, std::span<double> hessians,
                              std::size_t n_threads) {
-  return sum_of_parts(classes.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
-    double sum = 0.0;
-    for (std::size_t row = begin; row < begin + n_rows; row += kClassRows) {
-      sum += multinomial_part(classes.data(), n_classes, classes.size(), row,
-                              std::min(kClassRows, begin + n_rows - row), scores.data(),
-                              from(weights, 0), gradients.data(), hessians.data());
-    }
-    return sum;
-  });
+  return sum_of_parts<kClassRows>(
+      classes.size(), n_threads, [&](std::size_t begin, std::size_t n_rows) {
+        return multinomial_part(classes.data(), n_classes, classes.size(), begin, n_rows,
+                                scores.data(), from(weights, 0), gradients.data(), hessians.data());
+      });
 }
 
 }  // namespace committee
