@@ -426,7 +426,7 @@ def test_classes_groups_and_the_order_of_time_decide_who_is_held_out(rng):
     assert len(np.unique(groups[held_out])) == 4
     assert held_out_rows(200, 0.05, rng, last=True).tolist() == list(range(190, 200))
     present = np.arange(200) % 2 == 0
-    assert present[held_out_rows(200, 0.3, rng, present=present)].all()
+    assert present[held_out_rows(200, 0.3, rng, weights=present * 1.0)].all()
     assert len(held_out_rows(2, 0.01, rng)) == 1
 
 
