@@ -90,7 +90,14 @@ class BoostingFit:
         self._weigh(own)
         self.n_features: int = self.table.n_features
         n_columns = self.objective.n_columns
-        self.choices = choose(model, self.n_counted, self.n_features, n_columns, self.is_warm)
+        self.choices = choose(
+            model,
+            self.n_counted,
+            self.n_features,
+            n_columns,
+            is_divisible=self._n_present > 1,
+            is_warm=self.is_warm,
+        )
         self.n_kept = self._count_kept()
         self.round_choice: RoundChoice | None = model.round_choice_ if self.is_warm else None
 

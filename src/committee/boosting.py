@@ -23,7 +23,7 @@ class GradientBoostingClassifier(BoostingClassifier):
         the confidence-rated boosting of Schapire and Singer.
     learning_rate : float or "auto", default="auto"
         Factor of each step; smaller steps need more rounds and often do better. "auto" goes by the
-        number of rows where the number of rounds is automatic, else it is 0.1.
+        size of the table where the number of rounds is automatic, else it is 0.1.
     n_estimators : int or "auto", default="auto"
         Number of rounds, the most of them with early stopping. "auto" holds rows out in turns to
         see how many rounds are best for new rows, then fits all rows with that number; see Notes.
@@ -293,7 +293,7 @@ or Loss, default="squared_error"
         the loss needs it. A loss of your own is an object derived from `committee.losses.Loss`.
     learning_rate : float or "auto", default="auto"
         Factor of each step; smaller steps need more rounds and often do better. "auto" goes by the
-        number of rows where the number of rounds is automatic, else it is 0.1.
+        size of the table where the number of rounds is automatic, else it is 0.1.
     n_estimators : int or "auto", default="auto"
         Number of rounds, the most of them with early stopping. "auto" holds rows out in turns to
         see how many rounds are best for new rows, then fits all rows with that number; see Notes.
