@@ -269,6 +269,17 @@ def test_a_row_of_weight_two_is_the_row_twice_and_of_weight_zero_absent(loss, ta
     np.testing.assert_allclose(weighted, repeated, rtol=1e-7)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_row_of_weight_two_is_the_row_twice_for_classes(n_classes, table, rng):
+    X, y = table[0], np.minimum(table[1], n_classes - 1)
+    weight = rng.integers(0, 3, 400)
+    rows = np.repeat(np.arange(400), weight)
+    model = GradientBoostingClassifier(n_estimators=10)
+    weighted = model.fit(X, y, weight).decision_function(X)
+    repeated = model.fit(X.iloc[rows], y[rows]).decision_function(X)
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-7, atol=1e-9)
+
+
 @pytest.mark.parametrize("cls", BOTH)
 def test_only_ratios_of_weights_that_are_not_whole_matter(cls, table, rng):
     X, y = table[0], target_of(cls, table)
@@ -426,7 +437,7 @@ def test_classes_groups_and_the_order_of_time_decide_who_is_held_out(rng):
     assert len(np.unique(groups[held_out])) == 4
     assert held_out_rows(200, 0.05, rng, last=True).tolist() == list(range(190, 200))
     present = np.arange(200) % 2 == 0
-    assert present[held_out_rows(200, 0.3, rng, present=present)].all()
+    assert present[held_out_rows(200, 0.3, rng, weights=present * 1.0)].all()
     assert len(held_out_rows(2, 0.01, rng)) == 1
 
 

@@ -266,6 +266,38 @@ def test_bad_parameters_are_named(cls, name, value, error, message, rng):
     assert not hasattr(model, "n_features_in_")
 
 
+@pytest.mark.parametrize("rounds", [3, "auto"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n_estimators", 0),
+        ("learning_rate", -1.0),
+        ("subsample", "all"),
+        ("max_features", "some"),
+        ("max_leaf_nodes", 1),
+        ("min_samples_leaf", 0),
+        ("l2_regularization", "none"),
+    ],
+)
+def test_errors_say_where_auto_is_accepted(name, value, rounds, rng):
+    model = GradientBoostingRegressor(**{"n_estimators": rounds} | {name: value})
+    with pytest.raises((TypeError, ValueError)) as caught:
+        model.fit(rng.normal(size=(30, 2)), rng.normal(size=30))
+    message = str(caught.value)
+    assert message.startswith(f"{name} must be ")
+    assert message.endswith(f' or "auto"; got {value!r}')
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("validation_fraction", 1.0), ("n_iter_no_change", 0), ("tol", -1.0), ("max_splits", 0)],
+)
+def test_what_an_automatic_number_of_rounds_does_not_need_is_checked(name, value, rng):
+    model = GradientBoostingRegressor(early_stopping=False, **{name: value})
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        model.fit(rng.normal(size=(30, 2)), rng.normal(size=30))
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [

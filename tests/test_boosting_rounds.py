@@ -14,7 +14,7 @@ from committee import GradientBoostingClassifier, GradientBoostingRegressor
 from committee._fast_losses import fast_loss
 from committee._loss import Loss
 from committee._weak_learners import shorter_steps
-from committee.losses import SquaredError
+from committee.losses import BinaryLogLoss, MultinomialLogLoss, SquaredError
 
 
 @pytest.fixture
@@ -358,6 +358,65 @@ def test_the_fast_squared_error_makes_the_same_model(params, numbers):
     np.testing.assert_array_equal(fast.predict(X), slow.predict(X))
     # The engine adds losses up in another order.
     np.testing.assert_allclose(fast.train_score_, slow.train_score_, rtol=1e-14)
+
+
+class PlainBinary(BinaryLogLoss):
+    """The same loss without the fast path."""
+
+
+class PlainClasses(MultinomialLogLoss):
+    """The same loss without the fast path."""
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"subsample": 0.5},
+        {"early_stopping": True},
+        {"scoring": "accuracy", "early_stopping": True},
+        {"ccp_alpha": 1e-3},
+        {"init": "zero"},
+        {"estimator": Ridge()},
+    ],
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighs", [False, True])
+def test_derivatives_that_were_found_with_the_loss_are_those_of_the_scores(
+    params, n_classes, weighs, numbers, rng
+):
+    X, y = numbers
+    labels = np.digitize(y, np.quantile(y, [0.4, 0.8][: n_classes - 1]))
+    weight = rng.integers(0, 3, len(y)) if weighs else None
+    plain = PlainBinary() if n_classes == 2 else PlainClasses(3)
+    watched = {} if "early_stopping" in params else {"eval_set": (X[:50], labels[:50])}
+    fits = []
+    for loss in ("log_loss", plain):
+        model = GradientBoostingClassifier(
+            loss=loss, n_estimators=6, random_state=0, warm_start=True, **params
+        )
+        model.fit(X, labels, weight, **watched)
+        model.set_params(n_estimators=9, callbacks=lambda n, log: n == 8 and 1 / 0)
+        with pytest.raises(ZeroDivisionError):  # an interrupted fit leaves nothing behind
+            model.fit(X, labels, weight, **watched)
+        model.set_params(callbacks=None, n_estimators=12).fit(X, labels, weight, **watched)
+        fits.append(model)
+    fast, slow = fits
+    np.testing.assert_allclose(fast._scores(X), slow._scores(X), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(fast.train_score_, slow.train_score_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", [SquaredError(), BinaryLogLoss(), MultinomialLogLoss(3)])
+def test_derivatives_found_with_the_loss_are_given_out_once(loss, rng):
+    codes = rng.integers(0, 2, 50)
+    fast = fast_loss(loss, codes, 1)
+    first, second = (np.asfortranarray(rng.normal(size=(50, loss.n_scores))) for _ in range(2))
+    fast.mean_loss(first, None)
+    for scores in (first, second):
+        given = scores[:, 0] if loss.n_scores == 1 else scores
+        slopes = loss.gradients(codes, given)[0].reshape(scores.shape)
+        found = np.column_stack([slope for slope, _ in fast.gradients(scores)])
+        np.testing.assert_allclose(found, slopes, rtol=1e-12, atol=1e-14)
 
 
 def test_logs_of_callbacks_do_not_change_later(numbers):

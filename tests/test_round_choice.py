@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.metrics import log_loss, mean_squared_error
 
@@ -85,12 +86,103 @@ def test_rows_of_weight_zero_are_absent(numbers, rng):
     assert model.n_estimators_ == without.n_estimators_
 
 
+def repeated(weight, *arrays):
+    rows = np.repeat(np.arange(len(weight)), weight)
+    return [array[rows] for array in arrays]
+
+
+@pytest.mark.parametrize("kind", ["numbers", "classes"])
+@pytest.mark.parametrize(
+    "params",
+    [{"subsample": 0.8}, {"subsample": 1.0}, {"early_stopping": True, "n_estimators": 20}],
+)
+def test_a_row_of_weight_two_is_a_group_of_two_rows(kind, params, request, rng):
+    X, y = request.getfixturevalue(kind)
+    cls = GradientBoostingRegressor if kind == "numbers" else GradientBoostingClassifier
+    # Draws number the groups: those of weight zero must not be there where rows are drawn.
+    weight = rng.integers(params.get("subsample") == 0.8, 4, len(y))
+    model = cls(learning_rate=0.2, random_state=0, **params)
+    row = np.arange(len(y))
+    weighted = clone(model).fit(X, y, weight, groups=row)
+    X_twice, y_twice, group = repeated(weight, X, y, row)
+    twice = clone(model).fit(X_twice, y_twice, groups=group)
+    assert weighted.n_estimators_ == twice.n_estimators_
+    np.testing.assert_allclose(weighted._scores(X), twice._scores(X), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "classes"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"learning_rate": 0.3},
+        {"n_estimators": 10, "subsample": 0.7},
+        {"n_estimators": 30, "learning_rate": 0.3, "early_stopping": True},
+    ],
+)
+def test_weighted_rows_and_repeated_rows_agree_within_the_spread_of_seeds(
+    kind, params, request, rng
+):
+    """What scikit-learn checks for one seed, where draws make it a matter of means.
+
+    Copies of a row are one group: dealt into folds one by one, they would be known when one of
+    them is held out.
+    """
+    X, y = (part[:80] for part in request.getfixturevalue(kind))
+    cls = GradientBoostingRegressor if kind == "numbers" else GradientBoostingClassifier
+    weight = 1 + (y > np.median(y)) * rng.integers(1, 6, len(y))
+    row = np.arange(len(y))
+    X_twice, y_twice, group = repeated(weight, X, y, row)
+
+    def answers(first_seed, *table, **options):
+        fits = [
+            cls(random_state=first_seed + k, **params).fit(*table, **options) for k in range(30)
+        ]
+        if kind == "classes":
+            return np.array([model.predict_proba(X[:40])[:, 2] for model in fits])
+        return np.array([model.predict(X[:40]) for model in fits])
+
+    def distance(a, b):
+        """Root mean square of the differences of means, in their standard errors."""
+        error = np.hypot(a.std(axis=0, ddof=1), b.std(axis=0, ddof=1)) / np.sqrt(len(a))
+        return np.sqrt(np.mean(((a.mean(axis=0) - b.mean(axis=0)) / error) ** 2))
+
+    twice = answers(0, X_twice, y_twice, groups=group)
+    assert distance(answers(100, X, y, weight, groups=row), twice) < 2
+    assert distance(answers(200, X, y, groups=row), twice) > 3  # weights matter here
+
+
 def test_threads_do_not_change_a_bit(classes):
     X, y = classes
     one = GradientBoostingClassifier(random_state=0, n_jobs=1).fit(X, y)
     two = GradientBoostingClassifier(random_state=0, n_jobs=2).fit(X, y)
     assert np.array_equal(one.round_choice_.mean, two.round_choice_.mean)
     assert same_scores(one, two, X)
+
+
+def test_folds_make_target_statistics_without_the_rows_they_hold_out(rng):
+    level = rng.integers(0, 30, 600)
+    X = pd.DataFrame({"x": rng.integers(0, 9, 600), "level": [f"l{k}" for k in level]})
+    y = rng.normal(size=30)[level] + rng.normal(size=600)
+    part = np.arange(600) % 3
+    model = GradientBoostingRegressor(subsample=1.0, max_features=None, random_state=0)
+    choice = model.fit(X, y, groups=part).round_choice_
+    settings = model.chosen_params_ | {"n_estimators": len(choice.mean)}
+    curves = []
+    for k in range(3):
+        fold = GradientBoostingRegressor(**settings, random_state=0)
+        fold.fit(X[part != k], y[part != k], eval_set=(X[part == k], y[part == k]))
+        curves.append(fold.training_log_.validation_loss)
+    np.testing.assert_allclose(choice.mean, np.mean(curves, axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("factor", [2.0**-900, 2.0**-300, 2.0**300, 2.0**900])
+def test_units_of_the_loss_do_not_change_the_choice(factor, rng):
+    curves = rng.uniform(1, 2, size=(5, 7))
+    usual = RoundChoice.of_curves(curves, False)
+    scaled = RoundChoice.of_curves(curves * factor, False)
+    np.testing.assert_array_equal(scaled.mean, usual.mean * factor)
+    np.testing.assert_array_equal(scaled.standard_error, usual.standard_error * factor)
+    np.testing.assert_allclose(usual.mean, curves.mean(axis=0))
 
 
 def test_a_score_chooses_where_it_is_asked_for(numbers):
@@ -117,6 +209,36 @@ def test_tiny_tables_are_fitted(n_rows, rng):
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     alone = GradientBoostingClassifier(random_state=0).fit(X, np.arange(n_rows))
     assert np.isfinite(alone.predict_proba(X)).all()
+
+
+def test_a_single_row_is_not_boosted_for_long(rng):
+    alone = GradientBoostingRegressor(random_state=0).fit([[1.0]], [3.0])
+    twice = GradientBoostingRegressor(random_state=0).fit([[1.0], [2.0]], [3.0, 9.0], [2.0, 0.0])
+    for model in (alone, twice):
+        assert model.n_estimators_ == 100
+        assert model.predict([[5.0]]).tolist() == [3.0]
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "poisson", "gamma"])
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_units_and_weights_of_any_size_are_finite(loss, scale, rng):
+    X = pd.DataFrame({"x": rng.normal(size=90), "level": [f"l{k}" for k in np.arange(90) % 30]})
+    y = scale * rng.uniform(0.5, 2, 90)
+    weight = 10.0 ** rng.integers(-9, 10, 90)
+    model = GradientBoostingRegressor(loss=loss, learning_rate=0.3, random_state=0)
+    answers = model.fit(X, y, weight).predict(X)
+    assert np.isfinite(answers).all()
+    assert 0.1 * scale < answers.min() <= answers.max() < 10 * scale
+
+
+def test_a_class_that_a_part_lacks_is_no_obstacle(numbers):
+    X, _ = numbers
+    label = np.arange(len(X)) // 80  # all rows of a class are one group
+    model = GradientBoostingClassifier(random_state=0).fit(X, label, groups=label)
+    assert np.isfinite(model.round_choice_.mean).all()
+    assert np.isfinite(model.predict_proba(X)).all()
+    last = GradientBoostingClassifier(validation_part="last", random_state=0).fit(X, label == 2)
+    assert np.isfinite(last.round_choice_.mean).all()
 
 
 def test_a_constant_target_needs_one_round(rng):
@@ -153,7 +275,7 @@ def test_folds_are_disjoint_and_keep_shares_groups_and_single_rows(rng):
     assert sum(len(set(groups[part])) for part in parts) == len(set(groups))
     assert max(map(len, parts)) - min(map(len, parts)) <= 9
     present = rng.random(52) < 0.5
-    assert present[np.concatenate(fold_rows(52, 3, rng, present=present))].all()
+    assert present[np.concatenate(fold_rows(52, 3, rng, weights=present * 1.0))].all()
     with pytest.raises(ValueError, match="groups must have two groups or more"):
         fold_rows(4, 2, rng, groups=[1, 1, 1, 1])
 
@@ -262,8 +384,47 @@ def test_the_choice_is_saved_shown_and_a_table(numbers, tmp_path):
     assert isinstance(frame, pd.DataFrame)
     assert frame["mean"].idxmin() == model.n_estimators_
     assert repr(choice).startswith(f"RoundChoice({model.n_estimators_} of {len(frame)} rounds")
-    with pytest.raises(ValueError, match="differ in length"):
-        RoundChoice(np.zeros(3), np.zeros(2), 5)._validate_loaded()
+
+
+CURVE = np.ones(3)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("round_choice_", "none"),
+        ("round_choice_", RoundChoice(CURVE, np.ones(2), 5)),
+        ("round_choice_", RoundChoice(CURVE[:0], CURVE[:0], 5)),
+        ("round_choice_", RoundChoice(CURVE.astype(np.float32), CURVE, 5)),
+        ("round_choice_", RoundChoice(np.ones((3, 1)), CURVE, 5)),
+        ("round_choice_", RoundChoice([1.0], CURVE, 5)),
+        ("round_choice_", RoundChoice(CURVE * np.nan, CURVE, 5)),
+        ("round_choice_", RoundChoice(CURVE, CURVE, 0)),
+        ("round_choice_", RoundChoice(CURVE, CURVE, "5")),
+        ("round_choice_", RoundChoice(CURVE, CURVE, 5, is_score=1)),
+        ("chosen_params_", None),
+        ("chosen_params_", [1]),
+        ("chosen_params_", {"n_estimators": 3}),
+        ("chosen_params_", {"callbacks": 3}),
+        ("learning_rate", -1.0),
+        ("learning_rate", "auto"),
+        ("n_estimators", 0),
+        ("subsample", 2.0),
+        ("max_features", "most"),
+        ("max_leaf_nodes", 1),
+        ("min_samples_leaf", None),
+        ("l2_regularization", np.nan),
+    ],
+)
+def test_files_with_other_parts_are_refused(name, value, numbers, tmp_path):
+    model = GradientBoostingRegressor(learning_rate=1.0, random_state=0).fit(*numbers)
+    if name.endswith("_"):
+        setattr(model, name, value)
+    else:
+        model.chosen_params_[name] = value
+    committee.save(model, tmp_path / "model")
+    with pytest.raises(committee.ModelFileError, match="not valid"):
+        committee.load(tmp_path / "model")
 
 
 def test_the_curve_that_chose_is_drawn(numbers):

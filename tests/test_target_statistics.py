@@ -433,6 +433,29 @@ def test_validation_rows_are_seen_as_new_rows(rng):
     assert held.score(X, y) > 0.5
 
 
+def test_targets_of_held_out_rows_are_in_no_statistic(rng):
+    X, y = city_table(rng, 800)
+    other = np.append(y[:720], 100 * rng.normal(size=80))
+    settings = FEW_ROUNDS | {"early_stopping": True, "validation_part": "last"}
+    fits = [GradientBoostingRegressor(**settings).fit(X, target) for target in (y, other)]
+    a, b = (model._sum.statistics.values[0] for model in fits)
+    np.testing.assert_array_equal(a, b)
+    n_rounds = min(model.n_estimators_ for model in fits)
+    stages = [list(model.staged_predict(X))[n_rounds - 1] for model in fits]
+    np.testing.assert_array_equal(*stages)
+
+
+@pytest.mark.parametrize(
+    ("loss", "huge", "tiny"), [("squared_error", 1e150, 1e-200), ("poisson", 1e300, 1e-12)]
+)
+def test_held_out_rows_of_another_order_of_magnitude_are_no_obstacle(rng, loss, huge, tiny):
+    X, y = city_table(rng)
+    y = tiny * np.exp(y)
+    y[0] = huge
+    model = GradientBoostingRegressor(loss=loss, learning_rate=0.5, random_state=0).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+
+
 def test_a_warm_start_goes_on_with_the_same_bits(rng):
     X, y = city_table(rng)
     settings = FEW_ROUNDS | {"random_state": None, "warm_start": True}

@@ -152,6 +152,14 @@ def training() -> None:
     save("training.png", ax.figure)
 
 
+def round_choice() -> None:
+    """Draw the curve that chose the number of rounds."""
+    X, y = make_friedman1(2000, noise=1.0, random_state=0)
+    train, _, y_train, _ = train_test_split(X, y, test_size=0.5, random_state=0)
+    ax = plot_training(GradientBoostingRegressor(random_state=0).fit(train, y_train))
+    save("round-choice.png", ax.figure)
+
+
 if __name__ == "__main__":
     penguin_tree()
     pruning_path()
@@ -161,3 +169,4 @@ if __name__ == "__main__":
     quantiles()
     penguin_forest()
     training()
+    round_choice()

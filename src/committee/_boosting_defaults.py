@@ -9,7 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from committee._params import check_int, check_int_or_fraction, check_real
+from committee._params import (
+    check_int,
+    check_int_or_fraction,
+    check_max_features,
+    check_real,
+    or_auto,
+)
 
 # Up to so many rows a table is small: its trees are small, and rounds differ by what they draw.
 _SMALL = 2_500
@@ -140,7 +146,13 @@ def _step(steps: Sequence[tuple[int, int]], size: int, last: int) -> int:
 
 
 def choose(
-    model: Any, n_rows: int, n_features: int, n_columns: int, is_warm: bool = False
+    model: Any,
+    n_rows: int,
+    n_features: int,
+    n_columns: int,
+    *,
+    is_divisible: bool = True,
+    is_warm: bool = False,
 ) -> BoostingChoices:
     """Check the parameters that may be "auto", and decide those that are.
 
@@ -154,6 +166,8 @@ def choose(
         Number of features.
     n_columns : int
         Trees of a round.
+    is_divisible : bool, default=True
+        Whether there are several rows: one cannot be both learnt from and held out.
     is_warm : bool, default=False
         Whether rounds are added to a fitted model: "auto" then is what it was.
 
@@ -170,25 +184,49 @@ def choose(
     (50, 0.1, 31)
     """
     # A weak learner of the user's is not for us to tune.
-    chooses = _is_auto(model.n_estimators) and model.estimator is None and not is_warm
+    can_choose = model.estimator is None and is_divisible and not is_warm
+    chooses = _is_auto(model.n_estimators) and can_choose
     auto = automatic_values(n_rows, n_features, n_columns, chooses)
     if is_warm:
         auto |= model.chosen_params_
     given = {name: getattr(model, name) for name in auto}
     values = {name: auto[name] if _is_auto(value) else value for name, value in given.items()}
-    rate = check_real("learning_rate", values["learning_rate"], 0.0)
-    share = check_real("subsample", values["subsample"], 0, 1, include_low=False)
-    n_drawn = max(1, int(n_rows * share))  # rows of a round
+    with or_auto():
+        n_estimators, rate, share, l2 = _check_numbers(values)
+        n_drawn = max(1, int(n_rows * share))  # rows of a round
+        rows_of_leaf = check_int_or_fraction(
+            "min_samples_leaf", values["min_samples_leaf"], n_drawn
+        )
     return BoostingChoices(
-        check_int("n_estimators", values["n_estimators"], 1, 2**31 - 1),
+        n_estimators,
         rate,
         share,
         values["max_features"],
         _most_leaves(model, auto),
-        _rows_of_leaf(values["min_samples_leaf"], n_drawn),
-        check_real("l2_regularization", values["l2_regularization"], 0.0),
+        min(rows_of_leaf, n_drawn + 1),
+        l2,
         _patience(model, rate if _is_auto(model.n_estimators) else None),
         _step(_FOLDS, n_rows * n_columns, 1) if chooses else 0,
+    )
+
+
+def check_chosen(params: Mapping[str, Any]) -> None:
+    """Raise TypeError or ValueError unless these are such as `BoostingChoices.params` returns."""
+    if set(params) != set(automatic_values(1, 1, 1, False)):
+        raise ValueError("the chosen parameters have other names")
+    _check_numbers(params)
+    check_max_features(params["max_features"], 1)
+    check_int("max_leaf_nodes", params["max_leaf_nodes"], 2, 2**31, none=True)
+    check_int("min_samples_leaf", params["min_samples_leaf"], 1)
+
+
+def _check_numbers(values: Mapping[str, Any]) -> tuple[int, float, float, float]:
+    """Return the rounds, the learning rate, the share of rows and the L2 regularization."""
+    return (
+        check_int("n_estimators", values["n_estimators"], 1, 2**31 - 1),
+        check_real("learning_rate", values["learning_rate"], 0.0),
+        check_real("subsample", values["subsample"], 0, 1, include_low=False),
+        check_real("l2_regularization", values["l2_regularization"], 0.0),
     )
 
 
@@ -205,15 +243,12 @@ def _most_leaves(model: Any, auto: Mapping[str, Any]) -> int:
     splits = check_int("max_splits", model.max_splits, 1, 2**31, none=True)
     limits = [] if splits is None else [splits + 1]
     if not _is_auto(model.max_leaf_nodes):
-        leaves = check_int("max_leaf_nodes", model.max_leaf_nodes, 2, 2**31, none=True)
+        with or_auto():
+            leaves = check_int("max_leaf_nodes", model.max_leaf_nodes, 2, 2**31, none=True)
         limits += [] if leaves is None else [leaves]
     elif not limits and model.max_depth is None:
         limits = [auto["max_leaf_nodes"]]
     return min((limit for limit in limits if limit is not None), default=0)
-
-
-def _rows_of_leaf(value: Any, n_rows: int) -> int:
-    return min(check_int_or_fraction("min_samples_leaf", value, n_rows), n_rows + 1)
 
 
 def _is_auto(value: Any) -> bool:

@@ -35,7 +35,7 @@ from committee._oob_target import OobTarget
 from committee._params import check_seed
 from committee._progress import Progress
 from committee._round_choice import RoundChoice, choose_rounds
-from committee._sampling import RowSampler, parameter_seed, plan_rows
+from committee._sampling import RowSampler, number_groups, parameter_seed, plan_rows
 from committee._table import TableSchema, read_table
 from committee._target import check_same_length
 from committee._target_statistics import TargetStatistics
@@ -90,7 +90,14 @@ class BoostingFit:
         self._weigh(own)
         self.n_features: int = self.table.n_features
         n_columns = self.objective.n_columns
-        self.choices = choose(model, self.n_counted, self.n_features, n_columns, self.is_warm)
+        self.choices = choose(
+            model,
+            self.n_counted,
+            self.n_features,
+            n_columns,
+            is_divisible=self._n_present > 1,
+            is_warm=self.is_warm,
+        )
         self.n_kept = self._count_kept()
         self.round_choice: RoundChoice | None = model.round_choice_ if self.is_warm else None
 
@@ -161,9 +168,9 @@ class BoostingFit:
 
     def _strata(self) -> dict[str, Any]:
         """Return what must be looked at where rows are held out."""
-        codes, weights = self.target.codes, self.weights
+        codes = self.target.codes
         return {
-            "present": None if weights is None else weights > 0,
+            "weights": self.weights,
             "classes": None if codes is None else codes[:, 0],
             "groups": self.groups,
         }
@@ -193,19 +200,33 @@ class BoostingFit:
         share = self.choices.subsample
         if share == 1.0:
             return None
-        present = None if self.weights is None else (self.weights > 0).astype(np.float64)
-        options: dict[str, Any] = {"bootstrap": False, "weights": present, "groups": self.groups}
+        options: dict[str, Any] = {
+            "bootstrap": False,
+            "weights": self._chances(),
+            "groups": self.groups,
+        }
         n_units = plan_rows(self.n_rows, self.seed, **options).n_draws
         options["max_samples"] = max(1, int(share * n_units))
         return plan_rows(self.n_rows, self.seed, **options)
+
+    def _chances(self) -> Floats | None:
+        """Return which rows may be drawn: all alike, and groups alike whatever their size."""
+        if self.weights is None or (self.weights > 0).all():
+            return None
+        rows = np.flatnonzero(self.weights)
+        if self.groups is not None:  # one row speaks for its group
+            _, numbers = number_groups(self.groups, self.n_rows)
+            rows = rows[np.unique(numbers[rows], return_index=True)[1]]
+        chances = np.zeros(self.n_rows)
+        chances[rows] = 1.0
+        return chances
 
     # ---- the number of rounds ----
 
     @property
     def _chooses_rounds(self) -> bool:
         """Whether held-out rows say how many rounds to do before all rows are learnt from."""
-        # One row cannot be both learnt from and held out.
-        return self.choices.n_folds > 0 and not self.stops and self._n_present > 1
+        return self.choices.n_folds > 0 and not self.stops
 
     @property
     def _n_present(self) -> int:

@@ -17,6 +17,7 @@ from committee._params import (
     check_max_features,
     check_monotonic_cst,
     check_real,
+    or_auto,
 )
 from committee._table import Kind, TableSchema
 from committee._tree_settings import RowWeights
@@ -118,7 +119,8 @@ def drawn_features(model: Any, choices: BoostingChoices, n_features: int) -> tup
     """
     of_tree = check_max_features(model.features_per_tree, n_features, "features_per_tree")
     of_level = check_max_features(model.features_per_level, of_tree, "features_per_level")
-    return of_tree, of_level, check_max_features(choices.max_features, of_level)
+    with or_auto():
+        return of_tree, of_level, check_max_features(choices.max_features, of_level)
 
 
 def _monotonic(model: Any, schema: TableSchema) -> list[int] | None:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from committee._additive_model import LearnerSum, TreeSum
+from committee._boosting_defaults import check_chosen
 from committee._boosting_start import BoostingStart
 from committee._loss import Loss
 from committee._objective import Objective
@@ -208,6 +209,8 @@ class FittedBoosting(BaseEstimator, ABC):
             and isinstance(self.chosen_params_, dict)
         ):
             raise ValueError("a part of the model is of another type")
+        if self.chosen_params_:
+            check_chosen(self.chosen_params_)
         n_columns = self._objective.n_columns
         if not total.n_columns == n_columns == len(start.constants):
             raise ValueError("the trees do not fit the loss")

@@ -7,7 +7,8 @@ and NumPy's scalars are as good as Python's. Checks return plain Python values.
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, overload
 
 import numpy as np
@@ -16,6 +17,23 @@ import numpy as np
 def _fail(name: str, accepted: str, value: Any, wrong_type: bool) -> Exception:
     kind = TypeError if wrong_type else ValueError
     return kind(f"{name} must be {accepted}; got {value!r}")
+
+
+@contextmanager
+def or_auto() -> Iterator[None]:
+    """Let the messages of checks say that "auto" is accepted as well.
+
+    Examples
+    --------
+    >>> with or_auto():
+    ...     check_int("n_estimators", 0, 1)
+    Traceback (most recent call last):
+    ValueError: n_estimators must be an int >= 1 or "auto"; got 0
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise type(error)(str(error).replace("; got", ' or "auto"; got', 1)) from None
 
 
 def is_int(value: Any) -> bool:

@@ -56,10 +56,14 @@ class RoundChoice:
     def of_curves(cls, curves: Floats, is_score: bool) -> RoundChoice:
         """Return the choice of curves that should fall, one row for each fold."""
         n_folds = len(curves)
+        # Squares and sums of huge losses overflow, those of tiny ones vanish.
+        exponents = np.frexp(np.abs(curves).max(axis=0))[1]
+        scaled = np.ldexp(curves, -exponents)
         spread = np.full(curves.shape[1], np.nan)
         if n_folds > 1:
-            spread = curves.std(axis=0, ddof=1) / np.sqrt(n_folds)
-        mean = curves.mean(axis=0)
+            with np.errstate(invalid="ignore"):  # a score may be infinite
+                spread = np.ldexp(scaled.std(axis=0, ddof=1) / np.sqrt(n_folds), exponents)
+        mean = np.ldexp(scaled.mean(axis=0), exponents)
         return cls(-mean if is_score else mean, spread, n_folds, is_score)
 
     @property
@@ -89,6 +93,10 @@ class RoundChoice:
                 raise ValueError("a curve is not a list of numbers")
         if len(self.mean) != len(self.standard_error) or len(self.mean) == 0:
             raise ValueError("the curves differ in length, or are empty")
+        if np.isnan(self.mean).any():
+            raise ValueError("the curve has gaps")
+        if type(self.n_folds) is not int or self.n_folds < 1 or type(self.is_score) is not bool:
+            raise ValueError("the number of folds or the kind of the curve is wrong")
 
 
 def choose_rounds(

@@ -270,8 +270,10 @@ def _centred(
 
     They are divided by powers of two, whose exponents are returned: sums of huge ones overflow.
     """
-    exponents = np.frexp(np.abs(slopes[present]).max(axis=0, initial=0.0))[1]
-    scaled = np.ldexp(slopes, -exponents)
-    own = None if weights is None else weights[present]
-    mean = np.average(scaled[present], axis=0, weights=own)
-    return np.asfortranarray(scaled - mean), exponents
+    own = slopes[present]
+    exponents = np.frexp(np.abs(own).max(axis=0, initial=0.0))[1]
+    own = np.ldexp(own, -exponents)
+    mean = np.average(own, axis=0, weights=None if weights is None else weights[present])
+    centred = np.zeros(slopes.shape, order="F")  # absent rows, of any size, are not averaged
+    centred[present] = own - mean
+    return centred, exponents

@@ -234,7 +234,7 @@ def _check_squares(values: NDArray[np.float64]) -> None:
     if not is_finite:
         raise ValueError(
             f"y holds values up to {np.abs(values).max():.3g}: squared errors leave the range of "
-            'float64; divide y by a constant, or use criterion="absolute_error"'
+            "float64; divide y by a constant, or choose the absolute error"
         )
 
 

@@ -23,7 +23,7 @@ def held_out_rows(
     fraction: float,
     generator: np.random.Generator,
     *,
-    present: NDArray[np.bool_] | None = None,
+    weights: Floats | None = None,
     classes: NDArray[np.int32] | None = None,
     groups: Any = None,
     last: bool = False,
@@ -38,12 +38,13 @@ def held_out_rows(
         Share of the rows to hold out.
     generator : numpy Generator
         What draws them.
-    present : ndarray of bool or None
-        Rows of positive weight; only these are held out.
+    weights : ndarray of float64 or None
+        Only rows of positive weight are held out.
     classes : ndarray of int32 or None
         Class codes: each class keeps its share, and stays in training.
     groups : array-like or None
-        Rows with the same value are kept together.
+        Rows with the same value are kept together; the size of a group is its weight, so that
+        a row of weight two counts as the row twice.
     last : bool, default=False
         Hold out the last rows instead: the table is in the order of time.
 
@@ -57,7 +58,7 @@ def held_out_rows(
     >>> held_out_rows(10, 0.2, np.random.default_rng(0), last=True).tolist()
     [8, 9]
     """
-    rows = np.arange(n_rows) if present is None else np.flatnonzero(present)
+    rows = np.arange(n_rows) if weights is None else np.flatnonzero(weights)
     if len(rows) < 2:
         raise ValueError(
             f"early stopping needs rows to validate on; got {len(rows)} sample(s) in all. Set "
@@ -66,7 +67,7 @@ def held_out_rows(
     if last:
         return rows[-_share(len(rows), fraction) :]
     if groups is not None:
-        return _some_groups(rows, groups, n_rows, fraction, generator)
+        return _some_groups(rows, _Groups.of(rows, groups, n_rows, weights), fraction, generator)
     if classes is None:
         return np.sort(generator.permutation(rows)[: _share(len(rows), fraction)])
     parts = []
@@ -82,19 +83,39 @@ def _share(n: int, fraction: float) -> int:
     return min(max(round(fraction * n), 1), n - 1)
 
 
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Groups of rows: the number of each row's group, and the weight of each group."""
+
+    numbers: NDArray[np.uint32]
+    sizes: Floats
+
+    @classmethod
+    def of(cls, rows: Rows, groups: Any, n_rows: int, weights: Floats | None) -> _Groups:
+        """Return the groups of the rows that are there, two or more."""
+        n_groups, numbers = number_groups(groups, n_rows)
+        numbers = numbers[rows]
+        own = np.ones(len(rows)) if weights is None else weights[rows]
+        if len(np.unique(numbers)) < 2:
+            raise ValueError(
+                "groups must have two groups or more, one of them to validate on; got one"
+            )
+        return cls(numbers, np.bincount(numbers, own, n_groups).astype(np.float64))
+
+    def drawn(self, generator: np.random.Generator) -> NDArray[np.uint32]:
+        """Return the groups that have rows, in random order."""
+        return generator.permutation(np.unique(self.numbers))
+
+
 def _some_groups(
-    rows: Rows, groups: Any, n_rows: int, fraction: float, generator: np.random.Generator
+    rows: Rows, groups: _Groups, fraction: float, generator: np.random.Generator
 ) -> Rows:
-    """Take whole groups, in drawn order, until they hold the wanted share of the rows."""
-    n_groups, numbers = number_groups(groups, n_rows)
-    numbers = numbers[rows]
-    sizes = np.bincount(numbers, minlength=n_groups)
-    order = generator.permutation(np.flatnonzero(sizes))
-    if len(order) < 2:
-        raise ValueError("groups must have two groups or more, one of them to validate on; got one")
-    before = np.cumsum(sizes[order]) - sizes[order]
-    n_taken = max(1, min(int((before < fraction * len(rows)).sum()), len(order) - 1))
-    return rows[np.isin(numbers, order[:n_taken])]
+    """Take whole groups, in drawn order, until they hold the wanted share of the weight."""
+    order = groups.drawn(generator)
+    sizes = groups.sizes[order]
+    before = np.cumsum(sizes) - sizes
+    n_taken = max(1, min(int((before < fraction * sizes.sum()).sum()), len(order) - 1))
+    return rows[np.isin(groups.numbers, order[:n_taken])]
 
 
 def fold_rows(
@@ -102,7 +123,7 @@ def fold_rows(
     n_folds: int,
     generator: np.random.Generator,
     *,
-    present: NDArray[np.bool_] | None = None,
+    weights: Floats | None = None,
     classes: NDArray[np.int32] | None = None,
     groups: Any = None,
 ) -> list[Rows]:
@@ -116,12 +137,13 @@ def fold_rows(
         Number of parts, two or more; there are fewer if there are not enough rows or groups.
     generator : numpy Generator
         What deals them.
-    present : ndarray of bool or None
-        Rows of positive weight, two or more; only these are held out.
+    weights : ndarray of float64 or None
+        Only rows of positive weight are held out, of which there are two or more.
     classes : ndarray of int32 or None
         Class codes: each part has its share of each class. The only row of a class is not held out.
     groups : array-like or None
-        Rows with the same value are kept together.
+        Rows with the same value are kept together; the size of a group is its weight, so that
+        a row of weight two counts as the row twice.
 
     Returns
     -------
@@ -134,9 +156,9 @@ def fold_rows(
     >>> [len(part) for part in parts]
     [3, 2, 2]
     """
-    rows = np.arange(n_rows) if present is None else np.flatnonzero(present)
+    rows = np.arange(n_rows) if weights is None else np.flatnonzero(weights)
     if groups is not None:
-        numbers = _folds_of_groups(rows, groups, n_rows, n_folds, generator)
+        numbers = _folds_of_groups(_Groups.of(rows, groups, n_rows, weights), n_folds, generator)
     else:
         order = generator.permutation(len(rows))
         if classes is not None:
@@ -151,20 +173,14 @@ def fold_rows(
     return [part for part in parts if len(part)]
 
 
-def _folds_of_groups(
-    rows: Rows, groups: Any, n_rows: int, n_folds: int, generator: np.random.Generator
-) -> Rows:
-    """Return the fold of each row: groups go, the largest first, where there are fewest rows."""
-    n_groups, numbers = number_groups(groups, n_rows)
-    sizes = np.bincount(numbers[rows], minlength=n_groups)
-    order = generator.permutation(np.flatnonzero(sizes))
-    if len(order) < 2:
-        raise ValueError("groups must have two groups or more, one of them to validate on; got one")
-    folds, filled = np.zeros(n_groups, np.intp), np.zeros(n_folds, np.int64)
+def _folds_of_groups(groups: _Groups, n_folds: int, generator: np.random.Generator) -> Rows:
+    """Return the fold of each row: groups go, the heaviest first, where there is least weight."""
+    order, sizes = groups.drawn(generator), groups.sizes
+    folds, filled = np.zeros(len(sizes), np.intp), np.zeros(n_folds)
     for group in order[np.argsort(-sizes[order], kind="stable")]:
         folds[group] = filled.argmin()
         filled[folds[group]] += sizes[group]
-    return folds[numbers[rows]]
+    return folds[groups.numbers]
 
 
 @dataclass(eq=False)

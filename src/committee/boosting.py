@@ -23,7 +23,7 @@ class GradientBoostingClassifier(BoostingClassifier):
         the confidence-rated boosting of Schapire and Singer.
     learning_rate : float or "auto", default="auto"
         Factor of each step; smaller steps need more rounds and often do better. "auto" goes by the
-        number of rows where the number of rounds is automatic, else it is 0.1.
+        size of the table where the number of rounds is automatic, else it is 0.1.
     n_estimators : int or "auto", default="auto"
         Number of rounds, the most of them with early stopping. "auto" holds rows out in turns to
         see how many rounds are best for new rows, then fits all rows with that number; see Notes.
@@ -100,7 +100,7 @@ default=None
         more than 16 levels, "target" for all. Their random order is drawn with `random_state`.
     early_stopping : bool or "auto", default="auto"
         Stop when validation rows show no improvement, and go back to the best round. "auto" does
-        so if `n_iter_no_change` is given.
+        so if `n_iter_no_change` is given, or an `eval_set` with ``n_estimators="auto"``.
     validation_part : {"random", "last"}, default="random"
         Which rows early stopping holds out (of each class its share), or the last ones of
         a table in the order of time.
@@ -131,7 +131,7 @@ default=None
         the number: `mean` and `standard_error` over the folds; ``to_frame()`` is a table.
     chosen_params_ : dict
         The values that were used for parameters that can be "auto": an estimator with these
-        parameters and the same seed does the same.
+        parameters and the same seed does the same, unless early stopping has held out rows.
     train_score_ : ndarray of float64, shape (n_estimators_,)
         Loss of the training rows after each round.
     oob_improvement_, oob_scores_ : ndarray of float64, shape (n_estimators_,)
@@ -172,11 +172,16 @@ default=None
     number of rounds. Each class keeps its share in each part, groups are not divided, and
     ``validation_part="last"`` holds out the last rows once. With an `eval_set` that chooses instead
     and nothing is held out; ``early_stopping=True`` holds out a part, stops, and does not learn
-    from that part; with an `estimator` "auto" is 100 rounds.
+    from that part; with an `estimator`, or a single row, "auto" is 100 rounds. Copies of a row
+    should be a group: else one of them is learnt from while another is held out.
 
-    What "auto" stands for is chosen to go with an automatic number of rounds, by the size of the
-    table and of a round. With a given number it is a learning rate of 0.1, 31 leaves, 20 rows
-    a leaf, an L2 regularization of 1, all rows and all features. `chosen_params_` tells.
+    What "auto" stands for goes with the number of rounds. With a given number it is a learning rate
+    of 0.1, 31 leaves, 20 rows a leaf, an L2 regularization of 1, all rows and all features. With an
+    automatic one: at most 2,000 rounds, fewer in large tables; a learning rate of 0.05, more where
+    fewer rounds are allowed; 8 to 127 leaves by the number of rows; 10 rows a leaf; half of the
+    features at each node, a quarter where a round has several trees; up to 2,500 rows 0.8 of them
+    in each round. `chosen_params_` tells. A fit draws by default: `random_state` makes it
+    repeatable.
 
     Examples
     --------
@@ -293,7 +298,7 @@ or Loss, default="squared_error"
         the loss needs it. A loss of your own is an object derived from `committee.losses.Loss`.
     learning_rate : float or "auto", default="auto"
         Factor of each step; smaller steps need more rounds and often do better. "auto" goes by the
-        number of rows where the number of rounds is automatic, else it is 0.1.
+        size of the table where the number of rounds is automatic, else it is 0.1.
     n_estimators : int or "auto", default="auto"
         Number of rounds, the most of them with early stopping. "auto" holds rows out in turns to
         see how many rounds are best for new rows, then fits all rows with that number; see Notes.
@@ -372,7 +377,7 @@ default=None
         more than 16 levels, "target" for all. Their random order is drawn with `random_state`.
     early_stopping : bool or "auto", default="auto"
         Stop when validation rows show no improvement, and go back to the best round. "auto" does
-        so if `n_iter_no_change` is given.
+        so if `n_iter_no_change` is given, or an `eval_set` with ``n_estimators="auto"``.
     validation_part : {"random", "last"}, default="random"
         Which rows early stopping holds out, or the last ones of
         a table in the order of time.
@@ -406,7 +411,7 @@ default=None
         the number: `mean` and `standard_error` over the folds; ``to_frame()`` is a table.
     chosen_params_ : dict
         The values that were used for parameters that can be "auto": an estimator with these
-        parameters and the same seed does the same.
+        parameters and the same seed does the same, unless early stopping has held out rows.
     train_score_ : ndarray of float64, shape (n_estimators_,)
         Loss of the training rows after each round.
     oob_improvement_, oob_scores_ : ndarray of float64, shape (n_estimators_,)
@@ -443,11 +448,16 @@ default=None
     number of rounds. Each class keeps its share in each part, groups are not divided, and
     ``validation_part="last"`` holds out the last rows once. With an `eval_set` that chooses instead
     and nothing is held out; ``early_stopping=True`` holds out a part, stops, and does not learn
-    from that part; with an `estimator` "auto" is 100 rounds.
+    from that part; with an `estimator`, or a single row, "auto" is 100 rounds. Copies of a row
+    should be a group: else one of them is learnt from while another is held out.
 
-    What "auto" stands for is chosen to go with an automatic number of rounds, by the size of the
-    table and of a round. With a given number it is a learning rate of 0.1, 31 leaves, 20 rows
-    a leaf, an L2 regularization of 1, all rows and all features. `chosen_params_` tells.
+    What "auto" stands for goes with the number of rounds. With a given number it is a learning rate
+    of 0.1, 31 leaves, 20 rows a leaf, an L2 regularization of 1, all rows and all features. With an
+    automatic one: at most 2,000 rounds, fewer in large tables; a learning rate of 0.05, more where
+    fewer rounds are allowed; 8 to 127 leaves by the number of rows; 10 rows a leaf; half of the
+    features at each node, a quarter where a round has several trees; up to 2,500 rows 0.8 of them
+    in each round. `chosen_params_` tells. A fit draws by default: `random_state` makes it
+    repeatable.
 
     Examples
     --------
