@@ -252,7 +252,10 @@ class Watch:
                 if self.scoring is None
                 else f"scoring={self.scoring!r}"
             )
-            raise ValueError(f"{what} gave NaN for the validation rows in round {n_rounds}")
+            raise ValueError(
+                f"{what} gave NaN for the validation rows in round {n_rounds}; if it needs rows of "
+                "every class, give an eval_set that has them, or leave scoring=None"
+            )
         return value if self.scoring is None else -value
 
 
