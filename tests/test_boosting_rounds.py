@@ -7,7 +7,12 @@ import pandas as pd
 import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.metrics import mean_pinball_loss
+from sklearn.metrics import (
+    mean_absolute_error,
+    mean_pinball_loss,
+    mean_squared_error,
+    roc_auc_score,
+)
 from sklearn.tree import DecisionTreeRegressor
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor
@@ -516,3 +521,94 @@ def test_a_leaf_refit_of_ones_own_is_written_for_one_leaf(params, numbers):
     with pytest.raises(ValueError, match="must have a finite leaf_value; got inf for a leaf of"):
         GradientBoostingRegressor(loss=Endless(), **options).fit(X, y)
     assert Loss.leaf_value(Middle(), y, np.zeros(300), None) == pytest.approx(np.sign(y).mean())
+
+
+# --- what users expect --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("metric", "name"),
+    [
+        (mean_squared_error, "neg_mean_squared_error"),
+        (mean_absolute_error, "neg_mean_absolute_error"),
+    ],
+)
+def test_a_metric_of_scikit_learn_is_its_scorer(metric, name, numbers):
+    X, y = numbers
+    fits = [
+        GradientBoostingRegressor(random_state=0, max_leaf_nodes=4, scoring=scoring).fit(X, y)
+        for scoring in (metric, name)
+    ]
+    assert fits[0].n_estimators_ == fits[1].n_estimators_ > 10
+
+
+def test_a_metric_of_probabilities_gets_probabilities(numbers):
+    X, y = numbers
+    options = {"n_estimators": 60, "n_iter_no_change": 60, "random_state": 0}
+    fits = [
+        GradientBoostingClassifier(scoring=scoring, **options).fit(X, y > 0)
+        for scoring in (roc_auc_score, "roc_auc")
+    ]
+    logs = [fit.training_log_.columns()["validation_score"] for fit in fits]
+    np.testing.assert_array_equal(*logs)
+
+
+def test_an_error_is_not_taken_for_a_score(numbers):
+    X, y = numbers
+
+    def my_error(truth, said):
+        return float(np.abs(truth - said).mean())
+
+    with pytest.raises(ValueError, match=r"scoring must grow .* my_error looks like an error"):
+        GradientBoostingRegressor(scoring=my_error).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["poisson", "tweedie"])
+def test_the_unit_of_a_positive_target_does_not_matter(loss, numbers):
+    X, y = numbers
+    y = np.exp(y / y.std())
+    options = {"loss": loss, "n_estimators": 30, "random_state": 0}
+    expected = GradientBoostingRegressor(**options).fit(X, y).predict(X)
+    assert np.corrcoef(expected, y)[0, 1] > 0.8
+    for unit in (1e-9, 1e9):
+        found = GradientBoostingRegressor(**options).fit(X, y * unit).predict(X)
+        np.testing.assert_allclose(found / unit, expected, rtol=0.02)
+
+
+def test_where_there_is_nothing_to_learn_one_round_does(numbers):
+    X, y = numbers
+    assert GradientBoostingClassifier().fit(X, ["a"] * len(X)).n_estimators_ == 1
+    assert GradientBoostingRegressor().fit(X[:1], y[:1]).n_estimators_ == 1
+    weights = np.where(y > 0, 1.0, 0.0)
+    assert GradientBoostingClassifier().fit(X, y > 0, weights).n_estimators_ == 1
+
+
+def test_equal_weights_are_no_weights(rng):
+    X = rng.normal(size=(2000, 3))
+    y = X[:, 0] * X[:, 1] + rng.normal(size=2000)
+    options = {"n_estimators": 10, "random_state": 0}
+    expected = GradientBoostingRegressor(**options).fit(X, y).predict(X)
+    found = GradientBoostingRegressor(**options).fit(X, y, np.full(2000, 0.3)).predict(X)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_only_true_ends_a_fit(numbers):
+    X, y = numbers
+    for answer, n_rounds in (("no", 5), (1, 5), (None, 5), (True, 1), (np.True_, 1)):
+        model = GradientBoostingRegressor(n_estimators=5, callbacks=lambda n, log, a=answer: a)
+        assert model.fit(X, y).n_estimators_ == n_rounds
+
+
+def test_errors_of_validation_rows_name_them(numbers):
+    X, y = numbers
+    model = GradientBoostingRegressor(n_estimators=3)
+    for bad in ((X[:, :2], y), (X, y[:-1]), (X, np.where(np.arange(len(y)) == 3, np.nan, y))):
+        with pytest.raises(ValueError, match="eval_set: "):
+            model.fit(X, y, eval_set=bad)
+
+
+@pytest.mark.parametrize("quantiles", [[], [1.5], [0.5, 0.5], "half"])
+def test_errors_of_quantiles_name_them(quantiles, numbers):
+    X, y = numbers
+    with pytest.raises((TypeError, ValueError), match="quantiles: "):
+        GradientBoostingRegressor(loss="quantile", quantiles=quantiles).fit(X, y)

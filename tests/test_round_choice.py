@@ -437,3 +437,12 @@ def test_the_curve_that_chose_is_drawn(numbers):
     assert ax.texts[0].get_text().startswith(f"round {model.n_estimators_}, ")
     with pytest.raises(ValueError, match="score must be False"):
         plot_training(model, score=True)
+
+
+def test_a_curve_that_has_not_turned_says_so():
+    falling = RoundChoice(np.linspace(1.0, 0.5, 100), np.full(100, np.nan), 1)
+    assert falling.is_still_improving
+    assert "still improving" in repr(falling)
+    turned = RoundChoice(np.abs(np.linspace(-1.0, 0.5, 100)), np.full(100, np.nan), 1)
+    assert not turned.is_still_improving
+    assert "still improving" not in repr(turned)

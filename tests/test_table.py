@@ -352,6 +352,15 @@ def test_dictionaries_of_several_chunks_are_joined(recording):
     assert set(info.levels) == {"a", "b"}
 
 
+@pytest.mark.parametrize("index_type", [pa.uint8(), pa.uint32(), pa.int16()])
+def test_dictionaries_may_have_unsigned_indices(index_type, recording):
+    words = pa.array(["b", None, "a"]).dictionary_encode()
+    column = words.cast(pa.dictionary(index_type, pa.string()))
+    info, cells = read_one(frame_of(column))
+    assert cells == ["b", None, "a"]
+    assert set(info.levels) == {"a", "b"}
+
+
 @pytest.mark.usefixtures("recording")
 def test_categories_may_be_numbers_or_anything_with_a_text():
     numbers = pd.DataFrame({"a": pd.Categorical([3, 1, None])})

@@ -167,7 +167,8 @@ def choose(
     n_columns : int
         Trees of a round.
     is_divisible : bool, default=True
-        Whether there are several rows: one cannot be both learnt from and held out.
+        Whether there is something to hold out and to learn: several rows, of several classes.
+        Else one round does.
     is_warm : bool, default=False
         Whether rounds are added to a fitted model: "auto" then is what it was.
 
@@ -187,6 +188,8 @@ def choose(
     can_choose = model.estimator is None and is_divisible and not is_warm
     chooses = _is_auto(model.n_estimators) and can_choose
     auto = automatic_values(n_rows, n_features, n_columns, chooses)
+    if not is_divisible:
+        auto["n_estimators"] = 1
     if is_warm:
         auto |= model.chosen_params_
     given = {name: getattr(model, name) for name in auto}

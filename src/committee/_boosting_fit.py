@@ -25,6 +25,7 @@ from committee._boosting_settings import (
     booster_settings,
     boosting_weights,
     drawn_features,
+    in_rows,
     limit_weight,
 )
 from committee._boosting_start import BoostingStart, start_of
@@ -95,7 +96,7 @@ class BoostingFit:
             self.n_counted,
             self.n_features,
             n_columns,
-            is_divisible=self._n_present > 1,
+            is_divisible=self._is_divisible,
             is_warm=self.is_warm,
         )
         self.n_kept = self._count_kept()
@@ -229,6 +230,15 @@ class BoostingFit:
         return self.choices.n_folds > 0 and not self.stops
 
     @property
+    def _is_divisible(self) -> bool:
+        """Whether there are several rows, of several classes."""
+        codes, weights = self.target.codes, self.weights
+        if codes is None or self._n_present < 2:
+            return self._n_present > 1
+        present = codes if weights is None else codes[weights > 0]
+        return bool((present != present[0]).any())
+
+    @property
     def _n_present(self) -> int:
         return self.n_rows if self.weights is None else int(np.count_nonzero(self.weights))
 
@@ -298,6 +308,7 @@ class BoostingFit:
         share = self.choices.subsample
         n_drawn = max(1, int(self.n_counted * share))
         settings = booster_settings(model, self.schema, self.choices, n_drawn, total * share)
+        in_rows(settings, self.objective)
         weighs_hessians = self.weights is not None and self.loss.has_unit_hessian
         limit_weight(settings, model, n_drawn, total * share, weighs_hessians)
         if self.statistics is not None:
@@ -357,14 +368,14 @@ class BoostingFit:
             part = self.target.part(rows)
             return Watch(judge.part(rows, part.weights), part, scoring, rows=rows)
         X, y, *weight = _opened(self.eval_set)
-        table, n_rows = self._read_validation(X)
-        weights = read_weights(weight[0] if weight else None, n_rows)
-        part = self.model._read_new_target(y, weights, self.target)
-        check_same_length(n_rows, part.n_rows)
         try:
+            table, n_rows = self._read_validation(X)
+            weights = read_weights(weight[0] if weight else None, n_rows)
+            part = self.model._read_new_target(y, weights, self.target)
+            check_same_length(n_rows, part.n_rows)
             check_rows(self.loss, part)
-        except ValueError as error:
-            raise ValueError(f"eval_set: {error}") from error
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"eval_set: {error}") from error
         scores = start.scores(X, n_rows, self.loss)
         objective = Objective(judge.losses, _columns(part), weights)
         return Watch(objective, part, scoring, table=table, scores=scores)

@@ -95,7 +95,7 @@ class BoostingJob:
             progress.show(number + 1)
             # Every callback hears of every round.
             answers = [callback(number + 1, writer.log) for callback in self.callbacks]
-            if wants_stop or any(answers):
+            if wants_stop or any(map(_is_true, answers)):
                 break
         self.log = writer.log
         return rounds
@@ -126,6 +126,11 @@ class BoostingJob:
                 self.watch.scores[:, column] += self.learner.say(member, self.watch.table)
         entries |= self.watch.look(self.scores)
         return self.stopper.add(self.watch.badness(entries, n_rounds))
+
+
+def _is_true(answer: Any) -> bool:
+    """Whether a callback said True; what else it may return does not end a fit."""
+    return isinstance(answer, bool | np.bool_) and bool(answer)
 
 
 def _mean_of(losses: Floats, weights: Floats | None, rows: NDArray[np.intp]) -> float:

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee._boosting_defaults import BoostingChoices
+from committee._loss import Loss
+from committee._objective import Objective
 from committee._params import (
     check_choice,
     check_int,
@@ -78,6 +80,20 @@ def booster_settings(
     if model.interaction_cst is not None:
         settings["interactions"] = interactions(model.interaction_cst, schema)
     return settings
+
+
+def in_rows(settings: dict[str, Any], objective: Objective) -> None:
+    """Bring penalties and limits that are counted in rows to the unit of the hessians.
+
+    Several outputs share the engine's settings; the smallest unit keeps all of them learning.
+    """
+    if type(objective.losses[0]).hessian_unit is Loss.hessian_unit:
+        return  # one, whatever the first scores are
+    first = objective.initial_scores()
+    parts = np.split(first, len(objective.losses))
+    units = [loss.hessian_unit(part) for loss, part in zip(objective.losses, parts, strict=True)]
+    for name in ("l1", "l2", "min_child_weight", "category_smoothing"):
+        settings[name] *= min(units)
 
 
 def limit_weight(
@@ -210,6 +226,8 @@ def boosting_weights(rows: RowWeights, own: Floats | None) -> Floats | None:
     weights = rows.weights
     if weights is None:
         return None
+    if weights[0] > 0 and (weights == weights[0]).all() and not _are_whole(weights[:1]):
+        return None  # as many rows as without
     mean = float((weights / max(int((weights > 0).sum()), 1)).sum())
     own_is_whole = own is None or _are_whole(own)
     if own_is_whole and 1 / _FAR <= mean <= _FAR:

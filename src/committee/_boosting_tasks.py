@@ -19,7 +19,7 @@ from committee._params import check_real
 from committee._target import ClassTarget, read_classes, read_reals
 from committee._tree_settings import check_reals
 from committee._weights import class_weights
-from committee.losses import SquaredError, get_loss
+from committee.losses import Quantile, SquaredError, get_loss
 
 
 class BoostingClassifier(ClassifierMixin, BoostingModel):
@@ -241,7 +241,10 @@ class BoostingRegressor(RegressorMixin, BoostingModel):
                 raise ValueError(
                     f'quantiles must be None unless loss="quantile"; got {self.quantiles!r}'
                 )
-            return {"quantile": self.quantiles}
+            try:
+                return {"quantile": Quantile(self.quantiles).q}
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"quantiles: {error}") from error
         settings: dict[str, Any] = {}
         if is_quantile or (isinstance(self.loss, str) and self.loss == "huber"):
             open_ends = {"include_low": False, "include_high": False}

@@ -170,7 +170,10 @@ def _arrow_text(native: Any) -> Column:
     is_dictionary = pa.types.is_dictionary(native.type)
     encoded = native.unify_dictionaries() if is_dictionary else native.dictionary_encode()
     combined = encoded.combine_chunks()
-    codes = combined.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    indices = combined.indices
+    if pa.types.is_unsigned_integer(indices.type):  # has no -1
+        indices = indices.cast(pa.int64())
+    codes = indices.fill_null(-1).to_numpy(zero_copy_only=False)
     levels = combined.dictionary.to_pylist()
     if None in levels:  # a dictionary may itself hold a null
         null_code = levels.index(None)

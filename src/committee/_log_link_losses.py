@@ -40,6 +40,18 @@ class _LogLinkLoss(Loss):
         mean = weighted_mean(np.asarray(y, np.float64), weights)
         return np.log([max(mean, np.exp(-MAX_EXPONENT))])
 
+    def hessian_unit(self, initial: Floats) -> float:
+        """Return the hessian of a row at the start: e^((2 - power) s).
+
+        It has the unit of the target, so that what is added to sums of hessians must have it too.
+        """
+        return float(bounded_exp((2.0 - self._power) * initial)[0])
+
+    @property
+    @abstractmethod
+    def _power(self) -> float:
+        """The power of the mean that the variance grows with."""
+
     def predictions(self, scores: Floats) -> Floats:
         """Return e^score."""
         return bounded_exp(scores)
@@ -104,6 +116,10 @@ class Poisson(_LogLinkLoss):
     def __post_init__(self) -> None:
         check_bool("refits_leaves", self.refits_leaves)
 
+    @property
+    def _power(self) -> float:
+        return 1.0
+
     def check_target(self, y: Target) -> None:
         """Raise ValueError unless all of y is >= 0 and some of it > 0."""
         _check_not_negative(y, "poisson")
@@ -153,6 +169,10 @@ class Gamma(_LogLinkLoss):
 
     def __post_init__(self) -> None:
         check_bool("refits_leaves", self.refits_leaves)
+
+    @property
+    def _power(self) -> float:
+        return 2.0
 
     def check_target(self, y: Target) -> None:
         """Raise ValueError unless all of y is > 0."""
@@ -214,6 +234,10 @@ class Tweedie(_LogLinkLoss):
         power = check_real("power", self.power, 1, 2, include_low=False, include_high=False)
         object.__setattr__(self, "power", power)
         check_bool("refits_leaves", self.refits_leaves)
+
+    @property
+    def _power(self) -> float:
+        return self.power
 
     def check_target(self, y: Target) -> None:
         """Raise ValueError unless all of y is >= 0 and some of it > 0."""

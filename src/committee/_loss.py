@@ -136,6 +136,14 @@ class Loss(ABC):
         """
         return self
 
+    def hessian_unit(self, initial: Floats) -> float:
+        """Return what the hessian of one row is measured in, from the first scores.
+
+        Penalties and limits of sums of hessians are counted in rows. Where hessians have the unit
+        of the target, such as those of Poisson, they are multiplied by this.
+        """
+        return 1.0
+
     def initial_scores(self, y: Target, weights: Floats | None) -> Floats:
         """Return the constant scores that minimise the loss.
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, get_scorer_names
 
 from committee._point632 import (
     no_information_accuracy,
@@ -271,7 +271,31 @@ def resolve_metric(oob_score: Any, name: str = "oob_score") -> Any:
             ) from error
     if not callable(oob_score):
         raise TypeError(f"{accepted}; got {oob_score!r}")
-    return oob_score
+    # What decides when to stop must know what is better; elsewhere a score is only told.
+    return _scorer_of(oob_score) if name == "scoring" else oob_score
+
+
+def _scorer_of(metric: Any) -> Any:
+    """Return scikit-learn's scorer of one of its metrics; other metrics are as they are.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import mean_squared_error
+    >>> _scorer_of(mean_squared_error)
+    make_scorer(mean_squared_error, greater_is_better=False, response_method='predict')
+    """
+    if is_scorer(metric):
+        return metric
+    for known in map(get_scorer, get_scorer_names()):
+        if known._score_func is metric and not known._kwargs:
+            return known
+    name = getattr(metric, "__name__", "")
+    if name.endswith(("_error", "_loss", "_deviance")):
+        raise ValueError(
+            f"scoring must grow as predictions get better; {name} looks like an error. Use "
+            f"sklearn.metrics.make_scorer({name}, greater_is_better=False)"
+        )
+    return metric
 
 
 def is_scorer(metric: Any) -> bool:

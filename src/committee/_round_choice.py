@@ -20,6 +20,7 @@ from committee._progress import Progress
 Floats = NDArray[np.float64]
 
 _STEP = 10  # rounds that each fold is boosted before the curves are looked at
+_LEAST_TRIED, _AT_THE_END = 50, 0.95  # a best round so late is where the rounds ended
 _NOTHING = 1e-5  # share of the first loss that is not worth more rounds: the rest is rounding
 
 
@@ -85,7 +86,18 @@ class RoundChoice:
         spread = "" if np.isnan(error) else f" ± {error:.2g}"
         where = f"{self.n_folds} folds" if self.n_folds > 1 else "one held-out part"
         n_tried = len(self.mean)
-        return f"RoundChoice({best} of {n_tried} rounds, {what} {value:.4g}{spread} in {where})"
+        end = ", still improving" if self.is_still_improving else ""
+        told = f"{best} of {n_tried} rounds, {what} {value:.4g}{spread} in {where}{end}"
+        return f"RoundChoice({told})"
+
+    @property
+    def is_still_improving(self) -> bool:
+        """Whether the limit of rounds came before the curve had turned.
+
+        More rounds, or a larger `learning_rate`, would then do better.
+        """
+        n_tried = len(self.mean)
+        return n_tried >= _LEAST_TRIED and self.n_rounds > _AT_THE_END * n_tried
 
     def _validate_loaded(self) -> None:
         for each in (self.mean, self.standard_error):

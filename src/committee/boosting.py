@@ -106,10 +106,12 @@ default=None
         a table in the order of time.
     scoring : str, callable or None, default=None
         What early stopping and the choice of the number of rounds look at: None the loss, else the
-        name of a scorer or a metric ``metric(y_true, y_pred)``, the greater the better.
+        name of a scorer, a metric of scikit-learn, or any other ``metric(y_true, y_pred)`` of
+        numbers or labels, the greater the better.
     estimator : regressor or None, default=None
         A weak learner of your own, with scikit-learn's interface, in place of trees: it is fitted
-        to the negative gradients. Parameters of trees are then not looked at, constraints refused.
+        to the negative gradients. Parameters of trees are then not looked at, constraints refused,
+        and ``n_estimators="auto"`` is 100: it is not for us to tune.
     callbacks : callable, list of callables or None, default=None
         Called after each round with the number of rounds and the `TrainingLog` so far; a fit ends
         when one returns True. Rounds that only choose the number of rounds are not told.
@@ -383,10 +385,12 @@ default=None
         a table in the order of time.
     scoring : str, callable or None, default=None
         What early stopping and the choice of the number of rounds look at: None the loss, else the
-        name of a scorer or a metric ``metric(y_true, y_pred)``, the greater the better.
+        name of a scorer, a metric of scikit-learn, or any other ``metric(y_true, y_pred)`` of
+        numbers or labels, the greater the better.
     estimator : regressor or None, default=None
         A weak learner of your own, with scikit-learn's interface, in place of trees: it is fitted
-        to the negative gradients. Parameters of trees are then not looked at, constraints refused.
+        to the negative gradients. Parameters of trees are then not looked at, constraints refused,
+        and ``n_estimators="auto"`` is 100: it is not for us to tune.
     callbacks : callable, list of callables or None, default=None
         Called after each round with the number of rounds and the `TrainingLog` so far; a fit ends
         when one returns True. Rounds that only choose the number of rounds are not told.
