@@ -131,7 +131,7 @@ class Booster::Grower {
     bounds_.resize(1);
     root.node.n_rows = root.n_rows();
     root.may_split = is_splittable(root);
-    open(std::move(root));
+    open({&root, 1});
     while (!heap_.empty()) split_next();
     find_leaves();
     fill_tree();
@@ -157,7 +157,7 @@ class Booster::Grower {
   // ---- rows and features ----
 
   // Passes over less rows are over before a second thread is awake.
-  static constexpr std::size_t kParallelRows = std::size_t{1} << 16;
+  static constexpr std::size_t kParallelRows = std::size_t{1} << 14;
 
   double weight(std::size_t row) const {
     return weights_.weights.empty() ? 1.0 : weights_.weights[row];
@@ -386,10 +386,28 @@ class Booster::Grower {
     return growth == Growth::kDepthFirst ? a.serial < b.serial : a.serial > b.serial;
   }
 
-  void open(Leaf leaf) {
+  // Looks for the splits of new nodes, side by side where the search of one does not itself use all
+  // threads.
+  void open(std::span<Leaf> leaves) {
     monitor_.check();
-    leaf.serial = n_opened_++;
-    if (leaf.may_split) find_split(leaf);
+    const auto may_split = [](const Leaf& leaf) { return leaf.may_split; };
+    // In small tables a node is searched before another thread has heard of it.
+    constexpr std::size_t kManyRows = 4096;
+    const bool is_shared = !state_.sorted && options_.n_threads > 1 &&
+                           state_.dataset.n_rows() >= kManyRows &&
+                           std::all_of(leaves.begin(), leaves.end(), may_split);
+    if (is_shared) {
+      const auto find = [&](std::size_t i) { find_split(leaves[i]); };
+      parallel_for(leaves.size(), options_.n_threads, find, &monitor_);
+    }
+    for (Leaf& leaf : leaves) {
+      if (!is_shared && leaf.may_split) find_split(leaf);
+      leaf.serial = n_opened_++;
+      wait_or_close(std::move(leaf));
+    }
+  }
+
+  void wait_or_close(Leaf leaf) {
     if (!leaf.split.exists()) return close(std::move(leaf));
     heap_.push_back(std::move(leaf));
     std::push_heap(heap_.begin(), heap_.end(),
@@ -417,8 +435,8 @@ class Booster::Grower {
         state_.sorted ? divide_exactly(leaf)
                       : state_.rows.divide(leaf.range, codes_of(split.feature), sides, n_threads_);
     write_split(leaf, sides);
-    Leaf left = child_of(leaf, 0);
-    Leaf right = child_of(leaf, 1);
+    std::array<Leaf, 2> children{child_of(leaf, 0), child_of(leaf, 1)};
+    auto& [left, right] = children;
     const NodeRange::Place place = NodeRows::after(leaf.range.place);
     const std::size_t middle = leaf.range.begin + n_left;
     left.range = {leaf.range.begin, middle, place};
@@ -430,8 +448,7 @@ class Booster::Grower {
     left.may_split = !is_full && is_splittable(left);
     right.may_split = !is_full && is_splittable(right);
     if (!state_.sorted) make_histograms(std::move(leaf.histogram), left, right);
-    open(std::move(left));
-    open(std::move(right));
+    open(children);
   }
 
   // From the histogram of the parent, for children that may be split.

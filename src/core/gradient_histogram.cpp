@@ -192,7 +192,7 @@ void build_histogram(const RecordGroups& records, std::span<const std::int64_t> 
                      GradientHistogram& histogram, std::vector<GradientHistogram>& spare) {
   // Below so many additions a second thread, and a second table to add up, cost more than they
   // bring.
-  constexpr std::size_t kMinAdditions = std::size_t{1} << 17;
+  constexpr std::size_t kMinAdditions = std::size_t{1} << 15;
   const std::size_t size = std::max<std::size_t>(records.n_bytes, 1) * kGradientCells;
   const std::size_t n_rows = entries.empty() ? packed.size() : entries.size();
   const std::size_t n_groups = records.groups.size();

@@ -85,7 +85,7 @@ template <typename Source>
 std::size_t NodeRows::divide_from(const Source& source, const NodeRange& node,
                                   const std::uint8_t* codes, const SideOfCode& sides,
                                   std::size_t n_threads) {
-  constexpr std::size_t kMinRows = 16384;
+  constexpr std::size_t kMinRows = 4096;
   const std::size_t n_chunks = chunk_count(node.size(), kMinRows, n_threads);
   std::vector<std::size_t> n_left(n_chunks);
   parallel_parts(n_chunks, n_threads, [&](std::size_t chunk) {
