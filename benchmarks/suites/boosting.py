@@ -47,8 +47,8 @@ _SETTINGS: dict[str, Any] = {
     "random_state": 0,
 }
 # For classes also XGBoost's limit: LightGBM estimates the rows of a leaf from its hessians, so that
-# its limit of rows is such a limit in effect. HistGradientBoosting counts rows, as ours does: beside
-# it alone, on the small table, ours goes without.
+# its limit of rows is such a limit in effect. HistGradientBoosting counts rows, as ours does:
+# beside it alone, on the small table, ours goes without.
 _CLASSES = {"min_child_weight": MIN_ROWS / 4}
 # At most 32 leaves in 5 levels: the trees of XGBoost's exact search.
 _EXACT = {"split_finding": "exact", "max_depth": DEPTH, "max_leaf_nodes": 2**DEPTH}
