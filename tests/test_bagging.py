@@ -26,7 +26,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import committee
 from committee import DecisionTreeClassifier, DecisionTreeRegressor
-from committee._bagged_trees import TreeMembers
+from committee._tree_members import TreeMembers
 from committee.bagging import BaggingClassifier, BaggingRegressor
 from committee.datasets import load_penguins
 

@@ -333,7 +333,7 @@ def test_bad_validation_rows_are_named(rng):
     model = GradientBoostingClassifier(n_estimators=2)
     with pytest.raises(TypeError, match="eval_set must be a tuple"):
         model.fit(X, y, eval_set=X)
-    with pytest.raises(ValueError, match=r"eval_set has the labels \[7\]"):
+    with pytest.raises(ValueError, match=r"eval_set: y has the labels \[7\]"):
         model.fit(X, y, eval_set=(X, np.full(30, 7)))
     with pytest.raises(ValueError, match="inconsistent numbers"):
         model.fit(X, y, eval_set=(X, y[:20]))

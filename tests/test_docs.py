@@ -193,7 +193,9 @@ def test_few_modules_talk_to_the_engine():
     growing = {"_tree_settings", "_tree_model", "_forest_growth"}
     forests = {"_fitted_forest", "_bagged_trees"}
     boosting = {"_additive_model", "_boosting_fit", "_fast_losses", "_target_statistics"}
-    assert users == reading | arrays | draws | growing | forests | boosting
+    adaboost = {"_boosted_table", "_adaboost_learners", "_adaboost_fit", "_adaboost_regression"}
+    members = {"_tree_members", "_boosted_votes"}
+    assert users == reading | arrays | draws | growing | forests | boosting | adaboost | members
 
 
 def included(path):

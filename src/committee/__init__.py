@@ -10,6 +10,8 @@ __version__ = "0.1.0"
 # Where each public name lives. Names are imported on first use, so that `import committee` and
 # the command line start fast.
 _HOMES = {
+    "AdaBoostClassifier": "committee.adaboost",
+    "AdaBoostRegressor": "committee.adaboost",
     "BaggingClassifier": "committee.bagging",
     "BaggingRegressor": "committee.bagging",
     "BootstrapScore": "committee.evaluation",
@@ -40,6 +42,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
     "BootstrapScore",
@@ -72,6 +76,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from committee._model_file import ModelFileError, load, save
+    from committee.adaboost import AdaBoostClassifier, AdaBoostRegressor
     from committee.bagging import BaggingClassifier, BaggingRegressor
     from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from committee.boosting_plots import plot_training

@@ -7,16 +7,11 @@ becomes an estimator when somebody looks at it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
 
 from committee import _core
-from committee._codec_classes import register
 from committee._forest_growth import ForestDraws, ForestJob
 from committee._members import MemberJob
 from committee._oob_target import OobTarget
@@ -29,15 +24,12 @@ from committee._params import (
     is_int,
 )
 from committee._progress import Progress
-from committee._sampling import RowSampler, member_seed
 from committee._table import TableSchema, read_table
 from committee._target import ClassTarget
-from committee._tree_arrays import tree_kinds
+from committee._tree_members import TreeMembers
 from committee._tree_settings import EngineTarget, check_reals, tree_settings
 from committee._weights import class_weights
 from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
-
-_FEATURE_BITS = 24  # of feature_and_flags, see src/core/tree.hpp
 
 
 def runs_in_engine(job: MemberJob) -> bool:
@@ -55,103 +47,6 @@ def runs_in_engine(job: MemberJob) -> bool:
     )
     # Fractions are of the sample, whose size then differs from member to member.
     return not (has_fractions and (rows.unit_of_row is not None or rows.n_portions))
-
-
-@register
-@dataclass(frozen=True, eq=False)
-class TreeMembers(Sequence[Any]):
-    """The members of bagged trees.
-
-    Parameters
-    ----------
-    forest : _core.Forest
-        The trees, over all features of the table.
-    schema : TableSchema
-        The features.
-    template : estimator
-        A tree that is not fitted, with the parameters of the members.
-    seed : int
-        Seed of the ensemble.
-    features : RowSampler or None
-        The features of each member; None if each has all of them.
-    """
-
-    forest: _core.Forest
-    schema: TableSchema
-    template: Any
-    seed: int
-    features: RowSampler | None
-
-    def __len__(self) -> int:
-        return self.forest.n_trees
-
-    @overload
-    def __getitem__(self, index: int) -> Any: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Any]: ...
-
-    def __getitem__(self, index: int | slice) -> Any:
-        numbers = range(len(self))[index]  # raises IndexError, knows negative numbers and slices
-        if isinstance(numbers, range):
-            return [self._member(number) for number in numbers]
-        return self._member(numbers)
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} members: {self.template!r}>"
-
-    def _member(self, number: int) -> Any:
-        model = clone(self.template)
-        model.set_params(random_state=member_seed(self.seed, number))
-        tree, schema = self.forest.tree(number), self.schema
-        if self.features is not None:
-            tree, schema = _on_columns(tree, schema, self.features.rows(number))
-        if isinstance(model, DecisionTreeRegressor):
-            model._adopt(tree, schema, None, n_outputs_=tree.n_values)
-        else:
-            codes = np.arange(tree.n_values)
-            model._adopt(tree, schema, [codes], classes_=codes, n_classes_=len(codes), n_outputs_=1)
-        return model
-
-    def values(self, X: Any, name: str, weights: Floats, hard: bool, n_threads: int) -> Floats:
-        """Return weighted sums of the opinions of all members."""
-        table = self.schema.read(X, name)
-        return self.forest.predict(table, hard=hard, tree_weights=weights, n_threads=n_threads)
-
-    def each(self, X: Any, name: str, n_threads: int) -> Floats:
-        """Return the opinion of each member, shape (n_members, n_rows, n_values)."""
-        table = self.schema.read(X, name)
-        said = self.forest.predict_each(table, n_threads)
-        return np.ascontiguousarray(said.transpose(1, 0, 2))
-
-    def _validate_loaded(self) -> None:
-        if type(self.forest) is not _core.Forest or type(self.schema) is not TableSchema:
-            raise ValueError("the trees or the schema are of another type")
-        if type(self.template) not in (DecisionTreeClassifier, DecisionTreeRegressor):
-            raise ValueError("the members are no trees")
-        if self.forest.n_features != self.schema.n_features:
-            raise ValueError("the trees do not fit the schema")
-        if self.features is not None and type(self.features) is not RowSampler:
-            raise ValueError("the drawn features are of another type")
-
-
-def _on_columns(
-    tree: _core.Tree, schema: TableSchema, columns: NDArray[np.int64]
-) -> tuple[_core.Tree, TableSchema]:
-    """Return a tree that knows only its columns, numbered anew."""
-    arrays = dict(tree.arrays())
-    flags = arrays["feature_and_flags"]
-    place = np.zeros(schema.n_features, np.uint32)
-    place[columns] = np.arange(len(columns), dtype=np.uint32)
-    feature = flags & ((1 << _FEATURE_BITS) - 1)
-    is_split = arrays["first_child"] > 0
-    renumbered = (flags >> _FEATURE_BITS << _FEATURE_BITS) | place[feature]
-    arrays["feature_and_flags"] = np.where(is_split, renumbered, flags).astype(np.uint32)
-    kinds = tree_kinds(tree)
-    features = tuple(schema.features[column] for column in columns)
-    names = None if schema.names is None else tuple(schema.names[column] for column in columns)
-    own = _core.Tree.from_arrays(len(columns), [kinds[column] for column in columns], arrays)
-    return own, TableSchema(features, names)
 
 
 def plan_trees(job: MemberJob, target: OobTarget, n_threads: int) -> tuple[ForestJob, TableSchema]:

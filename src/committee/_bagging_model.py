@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
 from committee._any_table import AnyTable
-from committee._bagged_trees import TreeMembers, grow_members, runs_in_engine
+from committee._bagged_trees import grow_members, runs_in_engine
 from committee._fingerprint import data_fingerprint
 from committee._members import (
     MemberJob,
@@ -43,6 +43,7 @@ from committee._progress import Progress
 from committee._sampling import RowSampler, plan_features, plan_rows
 from committee._target import check_same_length
 from committee._threads import resolve_threads
+from committee._tree_members import TreeMembers
 from committee._weights import read_weights
 
 # Opinions are added up in blocks of so many members. The blocks do not depend on the number of

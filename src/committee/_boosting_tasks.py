@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,13 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.exceptions import DataConversionWarning
 
 from committee._boosting_model import BoostingModel, Floats
 from committee._loss import Loss
 from committee._oob_target import OobTarget
 from committee._params import check_real
-from committee._target import ClassTarget, read_classes, read_reals
+from committee._target import (
+    ClassTarget,
+    read_classes,
+    read_known_classes,
+    read_reals,
+    warn_of_column,
+)
 from committee._tree_settings import check_reals
 from committee._weights import class_weights
 from committee.losses import Quantile, SquaredError, get_loss
@@ -33,7 +37,7 @@ class BoostingClassifier(ClassifierMixin, BoostingModel):
     # ---- fitting ----
 
     def _read_target(self, y: Any, weights: Floats | None) -> OobTarget:
-        _warn_of_column(y)
+        warn_of_column(y, stacklevel=5)
         labels = read_classes(y)
         if labels.n_outputs > 1:
             raise ValueError(
@@ -43,15 +47,8 @@ class BoostingClassifier(ClassifierMixin, BoostingModel):
         return OobTarget(labels.codes, labels.classes, None, weights)
 
     def _read_new_target(self, y: Any, weights: Floats | None, known: OobTarget) -> OobTarget:
-        labels = read_classes(y)
-        found, classes = labels.classes[0], known.classes[0].tolist()
-        unknown = [label for label in found.tolist() if label not in classes]
-        if unknown or labels.n_outputs > 1:
-            raise ValueError(
-                f"eval_set has the labels {unknown}, which y has not; the classes are {classes}"
-            )
-        places = np.array([classes.index(label) for label in found.tolist()], np.int32)
-        return OobTarget(places[labels.codes], known.classes, None, weights)
+        codes = read_known_classes(y, known.classes[0])
+        return OobTarget(codes, known.classes, None, weights)
 
     def _make_loss(self, target: OobTarget) -> Loss:
         loss = get_loss(self.loss, n_classes=len(target.classes[0]))
@@ -320,13 +317,3 @@ class BoostingRegressor(RegressorMixin, BoostingModel):
 
 def _flat(scores: Floats) -> Floats:
     return scores[:, 0] if scores.shape[1] == 1 else scores
-
-
-def _warn_of_column(y: Any) -> None:
-    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape "
-            "of y to (n_samples,), for example using ravel().",
-            DataConversionWarning,
-            stacklevel=5,
-        )

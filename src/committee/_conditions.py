@@ -310,3 +310,31 @@ def _duration_text(microseconds: int) -> str:
         return str(dt.timedelta(microseconds=microseconds)).removesuffix(", 0:00:00")
     except OverflowError:
         return f"{microseconds / 86_400_000_000:.6g} days"
+
+
+def stump_text(tree: Any, decimals: int = 2) -> str:
+    """Return what a fitted tree of one split asks and says, in a line; deeper ones by their size.
+
+    Examples
+    --------
+    >>> from committee import DecisionTreeClassifier
+    >>> stump_text(DecisionTreeClassifier(max_depth=1).fit([[1.0], [2.0]], ["no", "yes"]))
+    'feature_0 <= 1.5: no, else yes'
+    """
+    view = tree.tree_
+    if view.node_count == 1:
+        return f"always {_answer_text(view, 0, decimals)}"
+    if view.n_leaves > 2:
+        return f"a tree of {view.n_leaves} leaves"
+    names = feature_names_of(view, None)
+    first = view.branch(0, 1)
+    condition = start_condition(view, first.feature, names, decimals).narrowed(first)
+    answers = [_answer_text(view, child, decimals) for child in view.children(0)]
+    return f"{condition}: {answers[0]}, else {answers[1]}"
+
+
+def _answer_text(view: TreeView, node: int, decimals: int) -> str:
+    classes = class_names_of(view, None)
+    if classes is None:
+        return number_text(float(view.value[node].ravel()[0]), decimals)
+    return classes[0][int(view.best_class[0][node])]

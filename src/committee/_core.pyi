@@ -349,3 +349,45 @@ def ordered_means(
     smoothing: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return means by level: of each row from those before it, and of each level."""
+
+class BoostedRows:
+    """Classes, weights and scores of the rows of AdaBoost; see src/core/boosted_rows.hpp."""
+
+    def __init__(
+        self,
+        classes: NDArray[np.int32],
+        n_classes: int,
+        weights: NDArray[np.float64] | None = None,
+        n_threads: int = 1,
+    ) -> None: ...
+    def shares(self, groups: NDArray[np.uint32], n_groups: int) -> NDArray[np.float64]:
+        """Return shares of all weight by group and class, n_groups x n_classes."""
+
+    def reweigh(
+        self, groups: NDArray[np.uint32], factors: NDArray[np.float64], growth: float
+    ) -> None:
+        """Multiply weights by factors of group and class; growth is that of their sum."""
+
+    def add_votes(self, groups: NDArray[np.uint32], votes: NDArray[np.float64]) -> float:
+        """Add votes of groups to the scores of rows; return the share of rows now wrong."""
+
+    def distribution(self) -> NDArray[np.float64]:
+        """Return the weight of each row as a share of all."""
+
+    def scores(self) -> NDArray[np.float64]:
+        """Return the sums of votes, n_rows x n_classes."""
+
+class StumpBooster:
+    """Finds the stump of each round of AdaBoost; see src/core/stump_booster.hpp."""
+
+    def __init__(
+        self,
+        dataset: BinnedDataset,
+        rows: BoostedRows,
+        *,
+        criterion: str = "gini",
+        level_penalty: float = 0.0,
+        n_threads: int = 1,
+    ) -> None: ...
+    def find(self) -> tuple[Tree, NDArray[np.uint32], NDArray[np.float64]]:
+        """Return the best stump, the node of each row (a view), and shares by node and class."""

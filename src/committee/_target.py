@@ -4,12 +4,14 @@ Both come as one array with a column for each output, so that several outputs ne
 Messages hold the phrases that scikit-learn's checks look for.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 
 from committee._column import Column, complex_error, numpy_column
 from committee._frame import as_narwhals, frame_column
@@ -93,6 +95,49 @@ def read_reals(y: Any) -> tuple[NDArray[np.float64], bool]:
     for output, cells in enumerate(columns):
         values[:, output] = _as_reals(cells)
     return values, is_1d
+
+
+def read_known_classes(y: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
+    """Read more of a target whose classes are known.
+
+    Parameters
+    ----------
+    y : array-like or Series, shape (n_rows,)
+        Labels among those known.
+    classes : ndarray
+        The sorted labels of all classes.
+
+    Returns
+    -------
+    codes : ndarray of int32, shape (n_rows, 1)
+        Places in `classes`.
+
+    Examples
+    --------
+    >>> read_known_classes(["b", "b"], np.array(["a", "b"])).ravel().tolist()
+    [1, 1]
+    """
+    labels = read_classes(y)
+    known = {label: code for code, label in enumerate(classes.tolist())}
+    found = labels.classes[0].tolist()
+    unknown = [label for label in found if label not in known]
+    if unknown or labels.n_outputs > 1:
+        raise ValueError(
+            f"y has the labels {unknown}, which the y of fit has not; the classes are {list(known)}"
+        )
+    codes: NDArray[np.int32] = np.array([known[label] for label in found], np.int32)[labels.codes]
+    return codes
+
+
+def warn_of_column(y: Any, stacklevel: int) -> None:
+    """Warn of a y with one column where one dimension is meant, as scikit-learn does."""
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape "
+            "of y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def check_same_length(n_rows: int, n_targets: int) -> None:

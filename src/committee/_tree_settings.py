@@ -107,8 +107,16 @@ class RowWeights:
         """Number of rows with a positive weight, repetitions included."""
         if self.weights is None:
             return self.n_rows
-        counts = _repetitions(self.weights) if self.counts is None else self.counts
-        return int(counts[self.weights > 0].sum(dtype=np.int64))
+        return int(self.repetitions[self.weights > 0].sum(dtype=np.int64))
+
+    @property
+    def repetitions(self) -> NDArray[np.uint32]:
+        """How often each row counts."""
+        if self.counts is not None:
+            return self.counts
+        if self.weights is None:
+            return np.ones(self.n_rows, np.uint32)
+        return _repetitions(self.weights)
 
 
 def _repetitions(weights: NDArray[np.float64]) -> NDArray[np.uint32]:

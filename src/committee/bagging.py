@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from committee._bagged_trees import TreeMembers
 from committee._bagging_model import BaggingModel
 from committee._oob import OobRecorder
 from committee._oob_target import OobTarget
 from committee._opinions import Floats, MemberBlock, Reading
 from committee._params import check_choice
-from committee._target import read_classes, read_reals
+from committee._target import read_classes, read_reals, warn_of_column
+from committee._tree_members import TreeMembers
 from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 
@@ -297,13 +295,7 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
                 "y should be a 1d array, got an array of shape "
                 f"{labels.codes.shape} instead: {type(self).__name__} has one output"
             )
-        if np.asarray(y).ndim == 2:
-            warnings.warn(
-                "A column-vector y was passed when a 1d array was expected; "
-                "pass y.ravel() or one column of the frame",
-                DataConversionWarning,
-                stacklevel=4,
-            )
+        warn_of_column(y, stacklevel=4)
         codes = labels.codes[:, 0].astype(np.int64)
         classes = labels.classes[0]
         attributes = {"classes_": classes, "n_classes_": len(classes)}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from committee._frame import make_frame
 
-__all__ = ["load_penguins"]
+__all__ = ["load_penguins", "load_ten_points"]
 
 _TEXT = ("species", "island", "sex")
 _TARGETS = ("species", "island", "body_mass_g", "flipper_length_mm", "sex")
@@ -56,6 +56,32 @@ def load_penguins(
     columns = {name: [values[row] for row in keep] for name, values in columns.items()}
     y = np.array(columns.pop(target))
     return make_frame(columns, backend), y
+
+
+def load_ten_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return ten points in the plane that no stump separates, and three stumps together do.
+
+    They stand as in the figures by which AdaBoost is taught since Freund and Schapire: of stumps
+    that minimise the weighted error, the first gets three of ten wrong, the second 3/14 of the
+    weight, the third 3/22.
+
+    Returns
+    -------
+    X : ndarray of float64, shape (10, 2)
+        The points.
+    y : ndarray of int64, shape (10,)
+        1 or -1.
+
+    Examples
+    --------
+    >>> from committee.datasets import load_ten_points
+    >>> X, y = load_ten_points()
+    >>> X.shape, int(y.sum())
+    ((10, 2), 0)
+    """
+    above = [[1, 2], [2, 4], [5, 10], [8, 7], [7, 8]]
+    below = [[3, 5], [4, 1], [6, 6], [9, 9], [10, 3]]
+    return np.array(above + below, np.float64), np.repeat([1, -1], 5)
 
 
 def _read_columns(file_name: str) -> dict[str, list[Any]]:

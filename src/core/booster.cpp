@@ -64,7 +64,7 @@ struct Booster::State {
       sorted.emplace(binned, options.n_threads);
       marks.resize(binned.n_rows());
     } else {
-      records = make_record_groups(columns, binned.n_rows(), options.n_threads);
+      records = make_record_groups(columns.all(), binned.n_rows(), options.n_threads);
     }
   }
 

@@ -22,6 +22,7 @@ class ByteColumns {
 
   std::size_t size() const { return columns_.size(); }
   const CodeColumn& column(std::size_t feature) const { return columns_[feature]; }
+  std::span<const CodeColumn> all() const { return columns_; }
   // Of a feature that is not wide.
   const std::uint8_t* codes(std::size_t feature) const {
     return static_cast<const std::uint8_t*>(columns_[feature].codes);

@@ -21,14 +21,14 @@ constexpr std::size_t kPrefetch = 12;  // rows ahead
 constexpr std::uint32_t kFewCodes = 16;
 
 // Gives each feature that varies a place in the records, those of few codes together.
-std::vector<RecordPlace> place_features(const ByteColumns& columns, std::size_t& n_bytes) {
+std::vector<RecordPlace> place_features(std::span<const CodeColumn> columns, std::size_t& n_bytes) {
   constexpr std::uint32_t kByteCodes = 256;
   std::vector<RecordPlace> places(columns.size());
   std::vector<std::uint32_t> few;
   n_bytes = 0;
   for (std::uint32_t feature = 0; feature < columns.size(); ++feature) {
-    const std::uint32_t n_codes = columns.column(feature).n_codes();
-    if (n_codes < 2) continue;
+    const std::uint32_t n_codes = columns[feature].n_codes();
+    if (n_codes < 2 || columns[feature].width != 1) continue;
     places[feature].n_codes = n_codes;
     if (n_codes <= kFewCodes) {
       few.push_back(feature);
@@ -57,13 +57,13 @@ std::vector<RecordPlace> place_features(const ByteColumns& columns, std::size_t&
 // The bytes of records, column by column: codes as they are, or digits put together.
 class RecordBytes {
  public:
-  RecordBytes(const ByteColumns& columns, const std::vector<RecordPlace>& places,
+  RecordBytes(std::span<const CodeColumn> columns, const std::vector<RecordPlace>& places,
               std::size_t n_bytes, std::size_t n_rows)
       : bytes(n_bytes, nullptr) {
     for (std::size_t feature = 0; feature < places.size(); ++feature) {
       const RecordPlace& place = places[feature];
       if (place.n_codes == 0) continue;
-      const std::uint8_t* const codes = columns.codes(feature);
+      const auto* const codes = static_cast<const std::uint8_t*>(columns[feature].codes);
       if (place.is_alone()) {
         bytes[place.byte] = codes;
         continue;
@@ -169,7 +169,7 @@ void add_rows(const RecordGroups& records, std::size_t group, const Addends& fro
 
 }  // namespace
 
-RecordGroups make_record_groups(const ByteColumns& columns, std::size_t n_rows,
+RecordGroups make_record_groups(std::span<const CodeColumn> columns, std::size_t n_rows,
                                 std::size_t n_threads) {
   RecordGroups records;
   records.places = place_features(columns, records.n_bytes);

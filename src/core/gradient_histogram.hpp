@@ -29,7 +29,7 @@ using GradientHistogram = std::vector<std::int64_t>;
 struct RecordPlace {
   std::uint32_t byte = 0;
   std::uint32_t divisor = 1;
-  std::uint32_t n_codes = 0;  // 0: constant, and in no record
+  std::uint32_t n_codes = 0;  // 0: in no record
   std::uint32_t n_joint = 0;  // codes of the whole byte
   bool is_alone() const { return n_joint == n_codes; }
 };
@@ -41,7 +41,8 @@ struct RecordGroups {
   std::size_t width = 0;  // bytes of a group; the last may have less
   std::vector<RecordMatrix> groups;
 };
-RecordGroups make_record_groups(const ByteColumns& columns, std::size_t n_rows,
+// Features whose codes need more than a byte are in no record.
+RecordGroups make_record_groups(std::span<const CodeColumn> columns, std::size_t n_rows,
                                 std::size_t n_threads);
 
 // Who works, and who may stop it.

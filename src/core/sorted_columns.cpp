@@ -6,7 +6,6 @@
 #include "thread_pool.hpp"
 
 namespace committee {
-namespace {
 
 // Counting sort: codes are ranks, so there are at most as many as rows.
 std::vector<SortedRow> sort_rows(const CodeColumn& column, std::size_t n_rows) {
@@ -20,8 +19,6 @@ std::vector<SortedRow> sort_rows(const CodeColumn& column, std::size_t n_rows) {
   }
   return sorted;
 }
-
-}  // namespace
 
 SortedColumns::SortedColumns(const BinnedDataset& dataset, std::size_t n_threads)
     : all_(dataset.n_features()), lists_(all_.size()), scratch_(all_.size()) {

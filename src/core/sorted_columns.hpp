@@ -21,6 +21,9 @@ struct SortedRow {
   std::uint32_t code = 0;
 };
 
+// The rows in the order of a column, those with the same code in their own order.
+std::vector<SortedRow> sort_rows(const CodeColumn& column, std::size_t n_rows);
+
 class SortedColumns {
  public:
   // Categories and constant features have no list.

@@ -1,6 +1,7 @@
 // The extension module committee._core.
 #include <nanobind/nanobind.h>
 
+#include "adaboost.hpp"
 #include "booster.hpp"
 #include "forest.hpp"
 #include "gil.hpp"
@@ -21,5 +22,6 @@ NB_MODULE(_core, m) {
   committee::register_sampling(m);
   committee::register_forest(m);
   committee::register_booster(m);
+  committee::register_adaboost(m);
   committee::register_target_statistics(m);
 }

@@ -1,0 +1,326 @@
+"""One fit of AdaBoost for classes: from a table to fitted attributes.
+
+`AdaBoostFit` makes the learner, runs the rounds and chooses the temperature of probabilities. It
+does not change the estimator, but tells what its attributes should become.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee import _core
+from committee._adaboost_learners import (
+    AnyLearner,
+    Learner,
+    Lesson,
+    Sample,
+    StumpLearner,
+    TreeLearner,
+)
+from committee._adaboost_rounds import Rounds, run_rounds
+from committee._any_table import AnyTable
+from committee._boosted_table import BoostedTable
+from committee._boosted_votes import AnyVotes, TreeVotes, votes_of
+from committee._calibration_folds import content_folds, row_keys
+from committee._oob_target import OobMetric, OobTarget
+from committee._progress import Progress
+from committee._table import read_table
+from committee._target import read_classes, read_known_classes, warn_of_column
+from committee._tree_members import TreeMembers
+from committee._tree_settings import EngineTarget, RowWeights
+from committee._validation import Stopper
+from committee._vote_link import best_temperature, link
+from committee._vote_rule import Verdict, VoteRule
+from committee.trees import DecisionTreeClassifier
+
+Floats = NDArray[np.float64]
+
+# Rows a leaf of the committee has on average where training rows are good enough to choose the
+# temperature by: votes then say of new rows what they say of these.
+_ROWS_PER_LEAF = 50
+_N_FOLDS = 3
+
+
+class AdaBoostFit(BoostedTable):
+    """Everything that a fit looks at, see `BoostedTable`."""
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        eval_set: Any,
+        fit_params: Mapping[str, Any],
+    ) -> None:
+        super().__init__(model, X, y, sample_weight, eval_set, fit_params)
+        self.labels: NDArray[Any] = self.target.classes[0]
+        self.codes = _first_column(self.target)
+        self.n_classes = len(self.labels)
+        self.rule = VoteRule(
+            model.variant,
+            model.multiclass,
+            self.n_classes,
+            float(model.learning_rate),
+            0.5 / self.n_counted,
+        )
+
+    def attributes(self) -> dict[str, Any]:
+        """Run the rounds; return what is to be set."""
+        model = self.model
+        look = None if self.validation is None else self._watch()
+        progress = Progress(self.name, "rounds", model.n_estimators, int(model.verbose))
+        rows = self._rows(self.weights)
+        rounds = run_rounds(
+            self._learner(self.weights),
+            rows,
+            self.rule,
+            model.n_estimators,
+            look=look,
+            keep_weights=model.keep_weights,
+            progress=progress,
+        )
+        if rounds.knows_nothing:
+            _warn_of_chance(rounds)
+        n_kept = len(rounds.members) if look is None else look.best
+        log = rounds.log.head(n_kept)
+        members = self._members(rounds.members[:n_kept])
+        weights = np.array(log.weight)
+        attributes = self._table_attributes() | {
+            "classes_": self.labels,
+            "n_classes_": self.n_classes,
+            "estimators_": members,
+            "estimator_weights_": weights,
+            "estimator_errors_": np.array(log.error),
+            "temperature_": self._temperature(members, weights, rows, look),
+            "_rule": self.rule,
+            "_log": log,
+        }
+        if look is not None:
+            attributes["validation_scores_"] = np.array(rounds.log.validation_score)
+        return attributes
+
+    # ---- rows ----
+
+    def _read_target(self, y: Any, weights: Floats | None) -> OobTarget:
+        warn_of_column(y, stacklevel=6)
+        labels = read_classes(y)
+        if labels.n_outputs > 1:
+            raise ValueError(
+                f"y should be a 1d array, got {labels.n_outputs} columns instead: "
+                "sklearn.multioutput.MultiOutputClassifier boosts each of them"
+            )
+        return OobTarget(labels.codes, labels.classes, None, weights)
+
+    def _read_more(self, y: Any, weights: Floats | None) -> OobTarget:
+        labels = self.target.classes
+        return OobTarget(read_known_classes(y, labels[0]), labels, None, weights)
+
+    def _rows(self, weights: Floats | None) -> _core.BoostedRows:
+        return _core.BoostedRows(self.codes, self.n_classes, weights, self.n_threads)
+
+    # ---- learners ----
+
+    def _learner(self, weights: Floats | None) -> Learner:
+        counted = RowWeights(self.n_rows, weights, None)
+        sample = Sample(counted.n_counted, self.seed) if self.resamples else None
+        if self.schema is None:
+            return AnyLearner(
+                self.template,
+                self.table,
+                self.labels,
+                self.codes,
+                counted.n_counted,
+                sample,
+                self.rule.variant != "discrete",
+                self.fit_params,
+                self.seed,
+            )
+        codes = self.codes[:, np.newaxis]
+        settings = self._tree_settings(EngineTarget(codes, [self.n_classes], None), counted)
+        if sample is None and _is_stump(self.template):
+            return StumpLearner(
+                self.dataset, settings["criterion"], settings["level_penalty"], self.n_threads
+            )
+        return TreeLearner(
+            self.table,
+            self.dataset,
+            codes,
+            self.n_classes,
+            settings,
+            None if weights is None else counted.repetitions,
+            sample,
+            self.seed,
+            float(self.template.ccp_alpha),
+            self.n_threads,
+        )
+
+    def _members(self, members: list[Any]) -> TreeMembers | list[Any]:
+        return self._gathered(members, [self.n_classes], self.labels)
+
+    def _votes(self, members: TreeMembers | list[Any], weights: Floats) -> TreeVotes | AnyVotes:
+        if isinstance(members, TreeMembers):
+            return TreeVotes(members.forest, weights, self.rule)
+        return AnyVotes(members, weights, self.labels, self.rule)
+
+    # ---- validation ----
+
+    def _watch(self) -> Watch:
+        assert self.validation is not None
+        model = self.model
+        table, target = self.validation
+        scoring = True if model.scoring is None else model.scoring
+        stopper = Stopper(model.n_iter_no_change, float(model.tol))
+        return Watch(table, target, self.rule, self.labels, scoring, stopper, self.n_threads)
+
+    # ---- probabilities ----
+
+    def _temperature(
+        self,
+        members: TreeMembers | list[Any],
+        weights: Floats,
+        rows: _core.BoostedRows,
+        look: Watch | None,
+    ) -> float:
+        """Choose the temperature of probabilities, see `_vote_link`."""
+        choice = self.model.calibration
+        if choice is None or self.n_classes == 1:
+            return 1.0
+        if choice == "auto" and look is not None:
+            part = look.target
+            own = np.ones(part.n_rows) if part.weights is None else part.weights
+            return best_temperature(look.best_votes, _first_column(part), own)
+        own = np.ones(len(self.codes)) if self.weights is None else self.weights
+        scale = self.n_counted / own.sum()
+        if choice == "train" or (choice == "auto" and self._is_plenty(members)):
+            votes = rows.scores() if look is None else self._table_votes(members, weights)
+            return best_temperature(votes, self.codes, own * scale)
+        return self._fold_temperature(len(weights), own, scale)
+
+    def _is_plenty(self, members: TreeMembers | list[Any]) -> bool:
+        if not isinstance(members, TreeMembers):
+            return False
+        n_leaves = int(members.forest.leaf_counts().sum())
+        return self.n_counted >= _ROWS_PER_LEAF * n_leaves
+
+    def _table_votes(self, members: TreeMembers | list[Any], weights: Floats) -> Floats:
+        return self._votes(members, weights).total(self.table, self.n_threads)
+
+    def _fold_temperature(self, n_rounds: int, own: Floats, scale: float) -> float:
+        """Fit to all folds but one in turns, and judge by that one."""
+        folds = content_folds(self._keys(), self.codes, own > 0, _N_FOLDS)
+        if len(folds) < 2:
+            return 1.0
+        table = AnyTable(self.X)
+        votes = np.zeros((len(own), self.n_classes))
+        for fold in folds:
+            weights = own.copy()
+            weights[fold] = 0.0
+            rounds = run_rounds(self._learner(weights), self._rows(weights), self.rule, n_rounds)
+            members = self._members(rounds.members)
+            part = self._open(table.take(fold, None))
+            votes[fold] = self._votes(members, rounds.weights).total(part, self.n_threads)
+        held_out = np.concatenate(folds)
+        return best_temperature(votes[held_out], self.codes[held_out], own[held_out] * scale)
+
+    def _keys(self) -> NDArray[np.uint64]:
+        if self.schema is not None:
+            return row_keys(self.dataset)
+        try:
+            table, schema = read_table(self.X)
+        except (TypeError, ValueError):  # only the estimator can read it: rows count as distinct
+            return np.random.default_rng(self.seed).permutation(self.table.n_rows).astype(np.uint64)
+        n_levels = [len(feature.levels or ()) for feature in schema.features]
+        return row_keys(_core.BinnedDataset(table, None, n_levels, exact=True))
+
+
+class Watch:
+    """Validation rows: their votes and score after each round, and when to stop.
+
+    Parameters
+    ----------
+    table : _core.Table or AnyTable
+        The rows.
+    target : OobTarget
+        Their classes.
+    rule : VoteRule
+        What a vote is.
+    labels : ndarray
+        Labels of all classes.
+    scoring : True, str or callable
+        The score; True is accuracy.
+    stopper : Stopper
+        Remembers the best round.
+    n_threads : int
+        Threads to use.
+    """
+
+    def __init__(
+        self,
+        table: Any,
+        target: OobTarget,
+        rule: VoteRule,
+        labels: NDArray[Any],
+        scoring: Any,
+        stopper: Stopper,
+        n_threads: int,
+    ) -> None:
+        self.table, self.target = table, target
+        self._rule, self._labels, self._n_threads = rule, labels, n_threads
+        self._metric = OobMetric(target, scoring, "scoring")
+        self._stopper = stopper
+        self._rows = np.flatnonzero(target.counted)
+        self._votes = np.zeros((target.n_rows, len(labels)))
+        self.best_votes = self._votes
+
+    @property
+    def best(self) -> int:
+        """Number of rounds with the best score, the first of equals."""
+        return self._stopper.best
+
+    def __call__(self, lesson: Lesson, verdict: Verdict, n_rounds: int) -> tuple[float, bool]:
+        """Take the votes of one more round; return the score, and whether to stop."""
+        if isinstance(lesson.member, _core.Tree):
+            self._votes += verdict.votes[lesson.member.apply(self.table, self._n_threads)]
+        else:
+            self._votes += votes_of(
+                lesson.member, self.table.native, verdict.weight, self._labels, self._rule
+            )
+        score = self._metric.score(link(self._votes, 1.0), self._rows)
+        if np.isnan(score):
+            raise ValueError(
+                f"scoring gave NaN for the validation rows in round {n_rounds}; if it needs rows "
+                "of every class, give an eval_set that has them, or leave scoring=None"
+            )
+        stops = self._stopper.add(-score)
+        if self.best == n_rounds:
+            self.best_votes = self._votes.copy()
+        return score, stops
+
+
+def _first_column(target: OobTarget) -> NDArray[np.int32]:
+    assert target.codes is not None
+    return np.ascontiguousarray(target.codes[:, 0])
+
+
+def _warn_of_chance(rounds: Rounds) -> None:
+    warnings.warn(
+        f"the first learner is no better than chance (error {rounds.log.error[0]:.3g}), so it is "
+        "the only member: let learners be stronger, or look whether X tells anything of y",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _is_stump(tree: DecisionTreeClassifier) -> bool:
+    """Whether a tree is one split without further conditions."""
+    params = tree.get_params(deep=False)
+    free = {"criterion", "split_finding", "max_bins", "level_penalty", "categorical_features"}
+    free |= {"n_jobs", "random_state"}
+    plain = DecisionTreeClassifier(max_depth=1).get_params(deep=False)
+    return all(name in free or params[name] == value for name, value in plain.items())

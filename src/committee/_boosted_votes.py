@@ -1,0 +1,127 @@
+"""The fitted members of AdaBoost for classes, and how their votes add up.
+
+Votes are n_rows x n_classes: sums over the members, in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee import _core
+from committee._adaboost_learners import aligned, class_shares, codes_of
+from committee._any_table import AnyTable
+from committee._tree_arrays import tree_kinds
+from committee._vote_rule import VoteRule
+
+Floats = NDArray[np.float64]
+
+# Staged votes are made for so many rounds at a time.
+_STAGES = 16
+
+
+class TreeVotes:
+    """Votes of trees of the engine.
+
+    Parameters
+    ----------
+    forest : _core.Forest
+        Trees of classes.
+    weights : ndarray of float64
+        Weight of each vote.
+    rule : VoteRule
+        What a vote is.
+    """
+
+    def __init__(self, forest: _core.Forest, weights: Floats, rule: VoteRule) -> None:
+        self._is_hard = rule.variant == "discrete"
+        self._weights = np.ascontiguousarray(weights) if self._is_hard else None
+        self._forest = forest if self._is_hard else _score_forest(forest, rule)
+
+    def total(self, table: _core.Table, n_threads: int) -> Floats:
+        """Return the votes of all members."""
+        return self._forest.predict(
+            table, hard=self._is_hard, tree_weights=self._weights, n_threads=n_threads
+        )
+
+    def staged(self, table: _core.Table, n_threads: int) -> Iterator[Floats]:
+        """Yield the votes of the first member, the first two, and so on."""
+        for begin in range(0, self._forest.n_trees, _STAGES):
+            end = min(begin + _STAGES, self._forest.n_trees)
+            yield from self._forest.predict(
+                table,
+                hard=self._is_hard,
+                tree_weights=self._weights,
+                stages=list(range(begin + 1, end + 1)),
+                n_threads=n_threads,
+            )
+
+    def contributions(self, table: _core.Table, n_threads: int) -> Floats:
+        """Return what features add to the votes, n_rows x (n_features + 1) x n_classes."""
+        return self._forest.contributions(
+            table, hard=self._is_hard, tree_weights=self._weights, n_threads=n_threads
+        )
+
+
+def _score_forest(forest: _core.Forest, rule: VoteRule) -> _core.Forest:
+    """Return the trees with scores in the place of the shares of classes."""
+    trees = []
+    for number in range(forest.n_trees):
+        tree = forest.tree(number)
+        arrays = dict(tree.arrays())
+        arrays["values"] = rule.learning_rate * rule.scores(class_shares(tree))
+        trees.append(_core.Tree.from_arrays(tree.n_features, tree_kinds(tree), arrays))
+    return _core.Forest.from_trees(trees, "squared_error", [])
+
+
+class AnyVotes:
+    """Votes of any classifiers.
+
+    Parameters
+    ----------
+    members : sequence of estimators
+        In the order of the rounds.
+    weights : ndarray of float64
+        Weight of each vote.
+    labels : ndarray
+        Labels of all classes.
+    rule : VoteRule
+        What a vote is.
+    """
+
+    def __init__(
+        self, members: Sequence[Any], weights: Floats, labels: NDArray[Any], rule: VoteRule
+    ) -> None:
+        self._members, self._weights, self._labels, self._rule = members, weights, labels, rule
+
+    def total(self, table: AnyTable, n_threads: int) -> Floats:
+        """Return the votes of all members."""
+        votes = np.zeros((table.n_rows, len(self._labels)))
+        for number in range(len(self._members)):
+            self._add(votes, number, table)
+        return votes
+
+    def staged(self, table: AnyTable, n_threads: int) -> Iterator[Floats]:
+        """Yield the votes of the first member, the first two, and so on."""
+        votes = np.zeros((table.n_rows, len(self._labels)))
+        for number in range(len(self._members)):
+            self._add(votes, number, table)
+            yield votes.copy()
+
+    def _add(self, votes: Floats, number: int, table: AnyTable) -> None:
+        votes += votes_of(
+            self._members[number], table.native, self._weights[number], self._labels, self._rule
+        )
+
+
+def votes_of(member: Any, X: Any, weight: float, labels: NDArray[Any], rule: VoteRule) -> Floats:
+    """Return the votes of one classifier of any kind."""
+    if rule.variant != "discrete":
+        return rule.learning_rate * rule.scores(aligned(member, X, labels))
+    codes = codes_of(member.predict(X), labels)
+    votes = np.zeros((len(codes), len(labels)))
+    votes[np.arange(len(codes)), codes] = weight
+    return votes

@@ -1,0 +1,110 @@
+r"""From sums of votes to probabilities.
+
+In theory the best sum of votes for exponential loss is the logarithm of probability, up to a
+constant, so that the softmax of the sums is the probability. On a finite table sums run ahead of
+it: each round adds to the margin of rows that are right already. One number, the *temperature*,
+divides the sums first, and is chosen so that rows that no member has seen are as likely as
+possible. It does not change which class is the likeliest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+
+Floats = NDArray[np.float64]
+
+_MOST_STEPS = 100
+
+
+def link(scores: Floats, temperature: float) -> Floats:
+    """Return the probabilities of the classes.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n_rows, n_classes)
+        Sums of votes.
+    temperature : float
+        Divides them.
+
+    Returns
+    -------
+    p : ndarray of float64, shape (n_rows, n_classes)
+        Rows add up to one.
+
+    Examples
+    --------
+    >>> link(np.array([[0.0, 0.0], [0.0, np.log(3.0)]]), 1.0).round(2).tolist()
+    [[0.5, 0.5], [0.25, 0.75]]
+    """
+    logs = log_softmax(scores / temperature, axis=1)
+    shares: Floats = np.exp(logs)
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares
+
+
+def best_temperature(scores: Floats, codes: NDArray[np.int32], weights: Floats) -> float:
+    """Return the temperature under which the classes of rows are likeliest.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n_rows, n_classes)
+        Sums of votes for rows, best those of members that have not seen the row.
+    codes : ndarray of int32, shape (n_rows,)
+        Classes.
+    weights : ndarray of float64, shape (n_rows,)
+        How often each row counts.
+
+    Returns
+    -------
+    temperature : float
+        1 where scores say nothing.
+
+    Notes
+    -----
+    As in Platt's scaling, a class with n rows is taken to have its rows with a probability of
+    (n + 1) / (n + 2) only, so that rows that are all right do not make votes certain. The
+    likelihood is concave in 1 / temperature.
+
+    Examples
+    --------
+    >>> votes = np.array([[0.0, 4.0]] * 4)
+    >>> round(best_temperature(votes, np.array([1, 1, 1, 0]), np.full(4, 100.0)), 2)
+    3.64
+    """
+    centred = scores - scores.mean(axis=1, keepdims=True)
+    largest = float(np.abs(centred).max(initial=0.0))
+    if largest == 0 or weights.sum() == 0:
+        return 1.0
+    centred /= largest
+    targets = _smoothed(codes, weights, scores.shape[1])
+    # What the scores would have to be on average: the slope is zero where they are.
+    wanted = float(weights @ (targets * centred).sum(axis=1))
+    if wanted <= 0:
+        return 1e6 * largest
+    low, high, factor = 0.0, np.inf, 1.0
+    for _ in range(_MOST_STEPS):
+        shares = np.exp(log_softmax(factor * centred, axis=1))
+        means = (shares * centred).sum(axis=1)
+        slope = wanted - float(weights @ means)
+        low, high = (factor, high) if slope > 0 else (low, factor)
+        curvature = float(weights @ ((shares * centred**2).sum(axis=1) - means**2))
+        step = factor + slope / curvature if curvature > 0 else np.inf
+        # Newton's step, unless it leaves what is known.
+        after = step if low < step < high else 2 * factor if high == np.inf else (low + high) / 2
+        is_close = abs(after - factor) <= 1e-12 * factor
+        factor = after
+        if is_close or factor > 1e12:
+            break
+    return largest / factor
+
+
+def _smoothed(codes: NDArray[np.int32], weights: Floats, n_classes: int) -> Floats:
+    """Return the targets of rows: a little less than one for their class, the rest for others."""
+    sizes = np.bincount(codes, weights, n_classes)
+    own = (sizes + 1) / (sizes + 2)
+    others = ((1 - own) / max(n_classes - 1, 1))[codes]
+    targets = np.repeat(others[:, np.newaxis], n_classes, axis=1)
+    targets[np.arange(len(codes)), codes] = own[codes]
+    return targets

@@ -1,0 +1,255 @@
+#include "boosted_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "quantize.hpp"
+#include "thread_pool.hpp"
+
+namespace committee {
+namespace {
+
+constexpr double kGrid = 72057594037927936.0;  // 2^56
+// The sum of all weights; integers then stay below 2^62.
+constexpr double kLeastTotal = 1.0 / 64;
+constexpr double kMostTotal = 32.0;
+
+// 2^-k for a number in [2^(k-1), 2^k).
+double inverse_scale(double number) {
+  int exponent = 0;
+  std::frexp(number, &exponent);
+  return std::ldexp(1.0, -exponent);
+}
+
+double checked(double weight) {
+  if (!(weight < kWideLimit)) throw std::invalid_argument("growth is not that of the factors");
+  return weight;
+}
+
+}  // namespace
+
+struct BoostedRows::Part {
+  Wide added = 0;  // to the sum of all weights
+  std::vector<std::vector<RowEntry>> changes;
+};
+
+BoostedRows::BoostedRows(std::span<const std::int32_t> classes, std::uint32_t n_classes,
+                         std::span<const double> weights, std::size_t n_threads)
+    : n_classes_(n_classes),
+      n_threads_(n_threads),
+      classes_(classes.begin(), classes.end()),
+      counts_(classes.size(), 1U),
+      weights_(classes.size(), 1.0),
+      scores_(classes.size() * n_classes, 0.0) {
+  const bool are_whole = are_repetitions(weights);
+  for (std::size_t row = 0; row < weights.size(); ++row) {
+    counts_[row] = are_whole ? static_cast<std::uint32_t>(weights[row])
+                             : static_cast<std::uint32_t>(weights[row] > 0.0);
+    weights_[row] = are_whole ? std::min(weights[row], 1.0) : weights[row];
+  }
+  scale_weights();
+  if (!are_whole) given_.assign(weights_.begin(), weights_.end());
+  given_total_ = are_whole ? std::accumulate(counts_.begin(), counts_.end(), Wide{0}) : total_;
+  if (total_ == 0) throw std::invalid_argument("no row has a positive weight");
+}
+
+// Brings the sum of all weights to [1/2, 1), whatever the unit of the user.
+void BoostedRows::scale_weights() {
+  double largest = 0.0;
+  for (const double weight : weights_) largest = std::max(largest, weight);
+  if (largest == 0.0) return;
+  const double first = inverse_scale(largest);
+  double total = 0.0;
+  for (std::size_t row = 0; row < n_rows(); ++row) {
+    weights_[row] *= first;
+    total += weights_[row] * counts_[row];
+  }
+  const double second = inverse_scale(total);
+  for (double& weight : weights_) weight *= second;
+  add_up();
+}
+
+std::size_t BoostedRows::n_parts() const {
+  constexpr std::size_t kMinRows = 16384;
+  return chunk_count(n_rows(), kMinRows, n_threads_);
+}
+
+template <typename Visit>
+void BoostedRows::for_each_part(std::size_t n_parts, const Visit& visit) const {
+  parallel_parts(n_parts, n_threads_,
+                 [&](std::size_t part) { visit(part, chunk_range(n_rows(), n_parts, part)); });
+}
+
+std::int64_t BoostedRows::whole_weight(std::size_t row) const {
+  const auto one = static_cast<std::int64_t>(weights_[row] * kGrid + 0.5);
+  return std::max<std::int64_t>(one, 1) * counts_[row];
+}
+
+void BoostedRows::add_up() {
+  std::vector<Wide> sums(n_parts(), 0);
+  for_each_part(sums.size(), [&](std::size_t part, Range rows) {
+    Wide sum = 0;
+    for (std::size_t row = rows.begin; row < rows.end; ++row) {
+      sum += to_wide(weights_[row]) * counts_[row];
+      if (tracks_) whole_[row] = whole_weight(row);
+    }
+    sums[part] = sum;
+  });
+  total_ = 0;
+  for (const Wide sum : sums) total_ += sum;
+  is_renewed_ = true;
+  for (std::vector<RowEntry>& of_class : changes_) of_class.clear();
+}
+
+std::vector<double> BoostedRows::shares(Groups groups, std::size_t n_groups) const {
+  const std::size_t size = n_groups * n_classes_;
+  std::vector<std::vector<Wide>> sums(n_parts(), std::vector<Wide>(size, 0));
+  for_each_part(sums.size(), [&](std::size_t part, Range rows) {
+    Wide* const own = sums[part].data();
+    for (std::size_t row = rows.begin; row < rows.end; ++row) {
+      own[groups[row] * n_classes_ + classes_[row]] += to_wide(weights_[row]) * counts_[row];
+    }
+  });
+  std::vector<double> shares(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    Wide sum = 0;
+    for (const std::vector<Wide>& part : sums) sum += part[i];
+    shares[i] = static_cast<double>(sum) / static_cast<double>(total_);
+  }
+  return shares;
+}
+
+// The rows of a part whose weights change, without a branch: which they are is hard to foresee.
+std::vector<std::uint32_t> BoostedRows::changing_rows(Groups groups,
+                                                      std::span<const double> factors,
+                                                      Range rows) const {
+  std::vector<std::uint8_t> changes(factors.size());
+  for (std::size_t i = 0; i < factors.size(); ++i) changes[i] = factors[i] != 1.0 ? 1 : 0;
+  std::vector<std::uint32_t> changing(rows.end - rows.begin + 1);
+  std::size_t n_changing = 0;
+  for (std::size_t row = rows.begin; row < rows.end; ++row) {
+    changing[n_changing] = static_cast<std::uint32_t>(row);
+    n_changing += changes[groups[row] * n_classes_ + classes_[row]];
+  }
+  changing.resize(n_changing);
+  return changing;
+}
+
+void BoostedRows::reweigh(Groups groups, std::span<const double> factors, double growth) {
+  const double after = from_wide(total_) * growth;
+  if (!(after >= kLeastTotal && after <= kMostTotal)) return renew(groups, factors, growth);
+  std::vector<Part> parts(n_parts());
+  for_each_part(parts.size(), [&](std::size_t index, Range rows) {
+    Part& part = parts[index];
+    const std::vector<std::uint32_t> changing = changing_rows(groups, factors, rows);
+    std::vector<RowEntry*> next(n_classes_, nullptr);
+    if (tracks_) {
+      part.changes.resize(n_classes_);
+      for (std::size_t code = 0; code < n_classes_; ++code) {
+        part.changes[code].resize(changing.size());
+        next[code] = part.changes[code].data();
+      }
+    }
+    for (const std::uint32_t row : changing) {
+      const double before = weights_[row];
+      const double weight = checked(before * factors[groups[row] * n_classes_ + classes_[row]]);
+      weights_[row] = weight;
+      part.added += (to_wide(weight) - to_wide(before)) * counts_[row];
+      if (!tracks_) continue;
+      const std::int64_t whole = whole_weight(row);
+      *next[classes_[row]]++ = {whole - whole_[row], row, 0};
+      whole_[row] = whole;
+    }
+    for (std::size_t code = 0; code < part.changes.size(); ++code) {
+      std::vector<RowEntry>& changes = part.changes[code];
+      changes.resize(static_cast<std::size_t>(next[code] - changes.data()));
+    }
+  });
+  for (Part& part : parts) {
+    total_ += part.added;
+    if (tracks_ && !is_renewed_) note(part.changes);
+  }
+}
+
+void BoostedRows::note(std::vector<std::vector<RowEntry>>& changes) {
+  for (std::size_t code = 0; code < n_classes_; ++code) {
+    if (changes_[code].empty()) {
+      changes_[code] = std::move(changes[code]);
+    } else {
+      changes_[code].insert(changes_[code].end(), changes[code].begin(), changes[code].end());
+    }
+  }
+}
+
+// The same where the sum would leave its range: all weights are scaled.
+void BoostedRows::renew(Groups groups, std::span<const double> factors, double growth) {
+  // One after the other: a product may be out of range where its factors are not.
+  const double first = inverse_scale(from_wide(total_));
+  const double second = inverse_scale(growth);
+  for_each_part(n_parts(), [&](std::size_t, Range rows) {
+    for (std::size_t row = rows.begin; row < rows.end; ++row) {
+      const double factor = factors[groups[row] * n_classes_ + classes_[row]];
+      weights_[row] = checked(weights_[row] * first * second * factor);
+    }
+  });
+  add_up();
+}
+
+double BoostedRows::add_votes(Groups groups, std::span<const double> votes) {
+  std::vector<Wide> sums(n_parts(), 0);
+  for_each_part(sums.size(), [&](std::size_t part, Range rows) {
+    sums[part] = given_.empty() ? add_votes_of<true>(groups, votes, rows)
+                                : add_votes_of<false>(groups, votes, rows);
+  });
+  const Wide wrong = std::accumulate(sums.begin(), sums.end(), Wide{0});
+  return static_cast<double>(wrong) / static_cast<double>(given_total_);
+}
+
+template <bool kWhole>
+Wide BoostedRows::add_votes_of(Groups groups, std::span<const double> votes, Range rows) {
+  Wide wrong = 0;
+  std::uint64_t n_wrong = 0;
+  for (std::size_t row = rows.begin; row < rows.end; ++row) {
+    double* const scores = scores_.data() + row * n_classes_;
+    const double* const added = votes.data() + std::size_t{groups[row]} * n_classes_;
+    std::uint32_t best = 0;
+    double largest = scores[0] += added[0];
+    for (std::uint32_t code = 1; code < n_classes_; ++code) {
+      const double score = scores[code] += added[code];
+      best = score > largest ? code : best;
+      largest = score > largest ? score : largest;
+    }
+    const bool is_wrong = best != classes_[row];
+    if constexpr (kWhole) {
+      n_wrong += is_wrong ? counts_[row] : 0;
+    } else {
+      wrong += to_wide(is_wrong ? given_[row] : 0.0) * counts_[row];
+    }
+  }
+  return kWhole ? static_cast<Wide>(n_wrong) : wrong;
+}
+
+void BoostedRows::distribution(std::span<double> out) const {
+  const double total = from_wide(total_);
+  for (std::size_t row = 0; row < n_rows(); ++row) out[row] = weights_[row] * counts_[row] / total;
+}
+
+void BoostedRows::track() {
+  tracks_ = true;
+  changes_.assign(n_classes_, {});
+  whole_.resize(n_rows());
+  add_up();
+}
+
+bool BoostedRows::take_changes(std::vector<std::vector<RowEntry>>& changes) {
+  changes.resize(n_classes_);
+  for (std::size_t code = 0; code < n_classes_; ++code) changes[code].clear();
+  const bool are_known = !is_renewed_;
+  if (are_known) std::swap(changes, changes_);
+  is_renewed_ = false;
+  return are_known;
+}
+
+}  // namespace committee

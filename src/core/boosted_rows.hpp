@@ -1,0 +1,97 @@
+// The rows of AdaBoost: their classes, their weights, and what the committee has said of them.
+//
+// A learner puts every row into a *group* (a leaf, or the class it predicts). What a round does to
+// a row depends on its group and its class alone: a table of factors for weights, and one of votes.
+//
+// Weights are doubles, of one repetition of a row each; the sum of all is kept between 1/64 and 32
+// by powers of two, which change no digit. What users read are exact sums of them. Searches see
+// them as integers: multiples of 2^-56, at least one, so that no row vanishes. A row of weight two
+// is that row twice in all of these, to the last bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "aligned.hpp"
+#include "exact_sum.hpp"
+#include "node_rows.hpp"
+#include "thread_pool.hpp"
+
+namespace committee {
+
+// The group of each row.
+using Groups = std::span<const std::uint32_t>;
+
+class BoostedRows {
+ public:
+  // `weights` may be empty: all one. Throws std::invalid_argument where no row has any.
+  BoostedRows(std::span<const std::int32_t> classes, std::uint32_t n_classes,
+              std::span<const double> weights, std::size_t n_threads);
+
+  std::size_t n_rows() const { return classes_.size(); }
+  std::uint32_t n_classes() const { return n_classes_; }
+  std::uint16_t class_of(std::size_t row) const { return classes_[row]; }
+  // How often a row counts; 0: it is absent.
+  std::uint32_t count(std::size_t row) const { return counts_[row]; }
+
+  // The weight of each class in each group, as shares of all: n_groups x n_classes.
+  std::vector<double> shares(Groups groups, std::size_t n_groups) const;
+
+  // Multiplies each weight by factors[group * n_classes + class]. `growth` is what the sum of all
+  // is multiplied by, near enough to keep numbers in their range.
+  void reweigh(Groups groups, std::span<const double> factors, double growth);
+
+  // Adds votes[group * n_classes + ...] to the scores of each row; returns the share of the rows,
+  // by the weights they were given, whose class does not have the largest score (the first of
+  // equals).
+  double add_votes(Groups groups, std::span<const double> votes);
+  std::span<const double> scores() const { return scores_; }  // n_rows x n_classes
+
+  // The weight of a row as a share of all.
+  void distribution(std::span<double> out) const;
+
+  // ---- for searches that keep sums of integer weights ----
+
+  // From now on, changes are noted.
+  void track();
+  // The integer weight of each row, repetitions included.
+  std::span<const std::int64_t> whole_weights() const { return whole_; }
+  // By how much the weights of rows have changed since the last call, class by class; nothing
+  // where everything has to be added up anew.
+  bool take_changes(std::vector<std::vector<RowEntry>>& changes);
+
+ private:
+  struct Part;  // what a part of the rows has found out
+
+  template <typename Visit>
+  void for_each_part(std::size_t n_parts, const Visit& visit) const;
+  std::size_t n_parts() const;
+  std::vector<std::uint32_t> changing_rows(Groups groups, std::span<const double> factors,
+                                           Range rows) const;
+  void note(std::vector<std::vector<RowEntry>>& changes);
+  void renew(Groups groups, std::span<const double> factors, double growth);
+  template <bool kWhole>
+  Wide add_votes_of(Groups groups, std::span<const double> votes, Range rows);
+  void scale_weights();
+  void add_up();
+  std::int64_t whole_weight(std::size_t row) const;
+
+  std::uint32_t n_classes_;
+  std::size_t n_threads_;
+  std::vector<std::uint16_t> classes_;
+  std::vector<std::uint32_t> counts_;
+  AlignedVector<double> weights_;  // of one repetition; 0 for absent rows
+  std::vector<double> given_;      // the weights of the start, if not all are one
+  Wide total_ = 0;                 // of weights, repetitions included
+  Wide given_total_ = 0;
+  AlignedVector<double> scores_;
+  bool tracks_ = false;
+  bool is_renewed_ = true;  // all weights have changed
+  AlignedVector<std::int64_t> whole_;
+  std::vector<std::vector<RowEntry>> changes_;  // of each class
+};
+
+}  // namespace committee

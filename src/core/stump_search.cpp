@@ -1,0 +1,310 @@
+#include "stump_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "grow_options.hpp"
+#include "score_kernels.hpp"
+
+namespace committee {
+namespace {
+
+template <Criterion kCriterion>
+double side_score(std::span<const std::int64_t> weights) {
+  double sum = 0.0;
+  double total = 0.0;
+  for (const std::int64_t each : weights) {
+    const auto weight = static_cast<double>(each);
+    total += weight;
+    if constexpr (kCriterion == Criterion::kGini) {
+      sum += weight * weight;
+    } else if constexpr (kCriterion == Criterion::kEntropy) {
+      sum += x_log2_x(weight);
+    } else {
+      sum = std::max(sum, weight);
+    }
+  }
+  if constexpr (kCriterion == Criterion::kGini) return sum / total;
+  if constexpr (kCriterion == Criterion::kEntropy) return sum - x_log2_x(total);
+  return sum;
+}
+
+std::int64_t sum_of(std::span<const std::int64_t> weights) {
+  std::int64_t sum = 0;
+  for (const std::int64_t weight : weights) sum += weight;
+  return sum;
+}
+
+}  // namespace
+
+StumpSearch::StumpSearch(const StumpTarget& target)
+    : criterion_(target.criterion),
+      level_penalty_(target.level_penalty),
+      n_rows_(target.n_rows),
+      totals_(target.totals),
+      total_(sum_of(totals_)) {
+  for (const std::int64_t weight : totals_) n_present_ += weight > 0 ? 1 : 0;
+  const auto total = static_cast<double>(total_);
+  if (has_kernel()) {
+    mean_ = static_cast<double>(totals_[1]) / total;
+    impurity_ = static_cast<double>(totals_[0]) * mean_;
+  } else if (criterion_ == Criterion::kGini) {
+    impurity_ = total - side_score<Criterion::kGini>(totals_);
+  } else if (criterion_ == Criterion::kEntropy) {
+    impurity_ = -side_score<Criterion::kEntropy>(totals_);
+  } else {
+    impurity_ = total - side_score<Criterion::kError>(totals_);
+  }
+}
+
+template <Criterion kCriterion>
+double StumpSearch::score(const std::int64_t* left, StumpScratch& scratch) const {
+  const std::size_t n_classes = totals_.size();
+  for (std::size_t k = 0; k < n_classes; ++k) scratch.right[k] = totals_[k] - left[k];
+  return side_score<kCriterion>({left, n_classes}) + side_score<kCriterion>(scratch.right);
+}
+
+double StumpSearch::score_of(const std::int64_t* left, StumpScratch& scratch) const {
+  if (has_kernel()) {
+    return squared_cut_score(static_cast<double>(left[0] + left[1]), static_cast<double>(left[1]),
+                             static_cast<double>(totals_[1] - left[1]), static_cast<double>(total_),
+                             mean_);
+  }
+  if (criterion_ == Criterion::kGini) return score<Criterion::kGini>(left, scratch);
+  if (criterion_ == Criterion::kEntropy) return score<Criterion::kEntropy>(left, scratch);
+  return score<Criterion::kError>(left, scratch);
+}
+
+void StumpSearch::start(StumpScratch& scratch) const {
+  scratch.left.assign(totals_.size(), 0);
+  scratch.right.assign(totals_.size(), 0);
+  scratch.here.assign(totals_.size(), 0);
+}
+
+// ---- thresholds ----
+
+void StumpSearch::try_cut(const StumpFeature& feature, std::uint32_t last_left,
+                          std::uint32_t first_right, int missing_child, StumpScratch& scratch,
+                          Split& best) const {
+  const double score = score_of(scratch.left.data(), scratch);
+  if (!(score > best.score)) return;
+  best = Split{};
+  best.score = score;
+  best.feature = feature.index;
+  best.kind = feature.kind;
+  best.last_left = last_left;
+  best.first_right = first_right;
+  const std::int64_t left = sum_of(scratch.left);
+  best.default_child = left > total_ - left ? 0 : 1;
+  if (missing_child >= 0) best.default_child = static_cast<std::uint32_t>(missing_child);
+}
+
+// Tries the cut before a code whose weights are `scratch.here`, then takes it to the left. Missing
+// values go right, then left.
+void StumpSearch::pass_code(const StumpFeature& feature, std::uint32_t code,
+                            const std::int64_t* missing, std::uint32_t& previous,
+                            StumpScratch& scratch, Split& best) const {
+  std::vector<std::int64_t>& left = scratch.left;
+  if (previous != kNoCode) {
+    try_cut(feature, previous, code, missing != nullptr ? 1 : -1, scratch, best);
+    if (missing != nullptr) {
+      for (std::size_t k = 0; k < left.size(); ++k) left[k] += missing[k];
+      try_cut(feature, previous, code, 0, scratch, best);
+      for (std::size_t k = 0; k < left.size(); ++k) left[k] -= missing[k];
+    }
+  }
+  for (std::size_t k = 0; k < left.size(); ++k) left[k] += scratch.here[k];
+  previous = code;
+}
+
+// All values on the left, the missing ones on the right.
+void StumpSearch::try_present(const StumpFeature& feature, const std::int64_t* missing,
+                              std::uint32_t last, StumpScratch& scratch, Split& best) const {
+  if (missing != nullptr && last != kNoCode) try_cut(feature, last, kNoCode, 1, scratch, best);
+}
+
+// Compares the cuts between the codes in the arrays with the best so far.
+void StumpSearch::keep_best_cut(const StumpFeature& feature, std::size_t n_codes,
+                                StumpScratch& scratch, Split& best) const {
+  if (n_codes < 2) return;
+  const Cut cut =
+      best_squared_cut(scratch.weight.data(), scratch.sum.data(), scratch.other_sum.data(), 0,
+                       n_codes - 1, static_cast<double>(total_), mean_, scratch.scores.data());
+  if (!(cut.score > best.score)) return;
+  best = Split{};
+  best.score = cut.score;
+  best.feature = feature.index;
+  best.kind = feature.kind;
+  best.last_left = scratch.codes[cut.index];
+  best.first_right = scratch.codes[cut.index + 1];
+  const double left = scratch.weight[cut.index];
+  best.default_child = left > static_cast<double>(total_) - left ? 0 : 1;
+}
+
+// The arrays of the vector kernel, filled one code after the other.
+class CutFiller {
+ public:
+  CutFiller(StumpScratch& scratch, std::int64_t ones) : scratch_(scratch), ones_(ones) {}
+
+  // Writes what is on the left with the code; `is_last`: no more of the code will come. No branch,
+  // for it would be mispredicted.
+  void set(std::uint32_t code, std::int64_t weight, std::int64_t sum, bool is_last) {
+    scratch_.codes[n_codes_] = code;
+    scratch_.weight[n_codes_] = static_cast<double>(weight);
+    scratch_.sum[n_codes_] = static_cast<double>(sum);
+    scratch_.other_sum[n_codes_] = static_cast<double>(ones_ - sum);
+    n_codes_ += is_last ? 1 : 0;
+  }
+  bool is_full() const { return n_codes_ == StumpScratch::kCuts; }
+  std::size_t size() const { return n_codes_; }
+  // Goes on with the last code alone.
+  void restart() {
+    const std::size_t last = n_codes_ - 1;
+    scratch_.codes[0] = scratch_.codes[last];
+    scratch_.weight[0] = scratch_.weight[last];
+    scratch_.sum[0] = scratch_.sum[last];
+    scratch_.other_sum[0] = scratch_.other_sum[last];
+    n_codes_ = 1;
+  }
+
+ private:
+  StumpScratch& scratch_;
+  std::int64_t ones_;
+  std::size_t n_codes_ = 0;
+};
+
+void StumpSearch::try_cells(const StumpFeature& feature, std::span<const std::int64_t* const> cells,
+                            StumpScratch& scratch, Split& best) const {
+  start(scratch);
+  if (feature.is_category) return try_levels(feature, cells, scratch, best);
+  const std::uint32_t n_values = feature.column.n_values;
+  std::vector<std::int64_t> missing;
+  if (feature.column.has_missing) {
+    for (const std::int64_t* of_class : cells) missing.push_back(of_class[n_values]);
+  }
+  const bool has_missing = sum_of(missing) > 0;
+  if (has_kernel() && !has_missing) {
+    CutFiller cuts(scratch, totals_[1]);
+    std::int64_t weight = 0;
+    std::int64_t sum = 0;
+    for (std::uint32_t code = 0; code < n_values; ++code) {
+      const std::int64_t here = cells[0][code] + cells[1][code];
+      weight += here;
+      sum += cells[1][code];
+      cuts.set(code, weight, sum, here > 0);
+      if (cuts.is_full()) {
+        keep_best_cut(feature, cuts.size(), scratch, best);
+        cuts.restart();
+      }
+    }
+    return keep_best_cut(feature, cuts.size(), scratch, best);
+  }
+  std::uint32_t previous = kNoCode;
+  const std::int64_t* const beside = has_missing ? missing.data() : nullptr;
+  for (std::uint32_t code = 0; code < n_values; ++code) {
+    for (std::size_t k = 0; k < cells.size(); ++k) scratch.here[k] = cells[k][code];
+    if (sum_of(scratch.here) == 0) continue;
+    pass_code(feature, code, beside, previous, scratch, best);
+  }
+  try_present(feature, beside, previous, scratch, best);
+}
+
+void StumpSearch::try_sorted(const StumpFeature& feature, std::span<const SortedRow> rows,
+                             std::span<const std::int64_t> weights,
+                             std::span<const std::uint16_t> classes, StumpScratch& scratch,
+                             Split& best) const {
+  start(scratch);
+  const std::uint32_t n_values = feature.column.n_values;
+  std::size_t n_known = rows.size();
+  while (n_known > 0 && rows[n_known - 1].code == n_values) --n_known;
+  if (n_known == rows.size() && has_kernel()) {
+    CutFiller cuts(scratch, totals_[1]);
+    std::int64_t weight = 0;
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < n_known; ++i) {
+      const std::int64_t own = weights[rows[i].row];
+      weight += own;
+      sum += own & -static_cast<std::int64_t>(classes[rows[i].row]);
+      cuts.set(rows[i].code, weight, sum, i + 1 == n_known || rows[i + 1].code != rows[i].code);
+      if (cuts.is_full()) {
+        keep_best_cut(feature, cuts.size(), scratch, best);
+        cuts.restart();
+      }
+    }
+    return keep_best_cut(feature, cuts.size(), scratch, best);
+  }
+  std::vector<std::int64_t> missing(totals_.size(), 0);
+  for (std::size_t i = n_known; i < rows.size(); ++i) {
+    missing[classes[rows[i].row]] += weights[rows[i].row];
+  }
+  const std::int64_t* const beside = n_known < rows.size() ? missing.data() : nullptr;
+  std::uint32_t previous = kNoCode;
+  for (std::size_t i = 0; i < n_known;) {
+    const std::uint32_t code = rows[i].code;
+    std::fill(scratch.here.begin(), scratch.here.end(), 0);
+    for (; i < n_known && rows[i].code == code; ++i) {
+      scratch.here[classes[rows[i].row]] += weights[rows[i].row];
+    }
+    pass_code(feature, code, beside, previous, scratch, best);
+  }
+  try_present(feature, beside, previous, scratch, best);
+}
+
+// ---- categories ----
+
+void StumpSearch::try_levels(const StumpFeature& feature,
+                             std::span<const std::int64_t* const> cells, StumpScratch& scratch,
+                             Split& best) const {
+  std::vector<std::uint32_t> present;
+  std::vector<double> weights;
+  for (std::uint32_t code = 0; code < feature.column.n_codes(); ++code) {
+    for (std::size_t k = 0; k < cells.size(); ++k) scratch.here[k] = cells[k][code];
+    const std::int64_t weight = sum_of(scratch.here);
+    if (weight == 0) continue;
+    present.push_back(code);
+    weights.push_back(static_cast<double>(weight));
+  }
+  if (present.size() < 2) return;
+  const double penalty = level_price(level_penalty_, impurity_, n_rows_, present.size());
+  const std::size_t n_orders = cells.size() == 2 ? 1 : cells.size();
+  for (std::size_t order = 0; order < n_orders; ++order) {
+    const std::int64_t* const of_class = cells[n_orders == 1 ? 1 : order];
+    scratch.ordered.clear();
+    for (std::size_t i = 0; i < present.size(); ++i) {
+      scratch.ordered.emplace_back(static_cast<double>(of_class[present[i]]) / weights[i],
+                                   present[i]);
+    }
+    std::sort(scratch.ordered.begin(), scratch.ordered.end());
+    try_prefixes(feature, cells, penalty, scratch, best);
+  }
+}
+
+// Tries the first levels of an order, one more each time, as the left side.
+void StumpSearch::try_prefixes(const StumpFeature& feature,
+                               std::span<const std::int64_t* const> cells, double penalty,
+                               StumpScratch& scratch, Split& best) const {
+  std::vector<std::int64_t>& left = scratch.left;
+  const auto& ordered = scratch.ordered;
+  std::fill(left.begin(), left.end(), 0);
+  for (std::size_t n = 0; n + 1 < ordered.size(); ++n) {
+    for (std::size_t k = 0; k < left.size(); ++k) left[k] += cells[k][ordered[n].second];
+    const double score = score_of(left.data(), scratch) - penalty;
+    if (!(score > best.score)) continue;
+    best = Split{};
+    best.score = score;
+    best.penalty = penalty;
+    best.feature = feature.index;
+    best.kind = SplitKind::kSubset;
+    best.child_of_code.assign(feature.column.n_codes(), kNoChild);
+    for (std::size_t i = 0; i < ordered.size(); ++i) {
+      best.child_of_code[ordered[i].second] = i <= n ? 0 : 1;
+    }
+    const std::int64_t weight = sum_of(left);
+    best.default_child = weight > total_ - weight ? 0 : 1;
+    if (!feature.column.has_missing) continue;
+    const std::uint32_t child = best.child_of_code[feature.column.missing_code()];
+    if (child != kNoChild) best.default_child = child;
+  }
+}
+
+}  // namespace committee

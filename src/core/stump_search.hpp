@@ -1,0 +1,104 @@
+// The best split of all rows in two, from the weights of the classes by code.
+//
+// Weights are integers (boosted_rows.hpp), so that the same split is found whatever the number of
+// threads. Scores are those of criterion.hpp; Gini of two classes is looked at as squared error,
+// which is half of it and has a vector kernel. Missing values are tried on both sides. Levels of
+// a category are put in the order of their share of a class, one class after the other.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "binned_dataset.hpp"
+#include "criterion.hpp"
+#include "sorted_columns.hpp"
+#include "split.hpp"
+
+namespace committee {
+
+// Working memory of one thread.
+struct StumpScratch {
+  static constexpr std::size_t kCuts = 1024;  // that are compared in one go
+  std::vector<std::int64_t> left;             // one a class
+  std::vector<std::int64_t> right;
+  std::vector<std::int64_t> here;
+  std::vector<std::int64_t> cells;  // of a feature, where the caller has to put them together
+  std::vector<std::pair<double, std::uint32_t>> ordered;  // levels
+  std::array<std::uint32_t, kCuts> codes;
+  std::array<double, kCuts> weight;
+  std::array<double, kCuts> sum;
+  std::array<double, kCuts> other_sum;
+  std::array<double, kCuts> scores;
+};
+
+// What all features share: the criterion, and the weights of all rows.
+struct StumpTarget {
+  Criterion criterion = Criterion::kGini;
+  double level_penalty = 0.0;        // see level_price
+  double n_rows = 0.0;               // repetitions included
+  std::vector<std::int64_t> totals;  // of each class
+
+  std::size_t n_classes() const { return totals.size(); }
+};
+
+// A feature and its column of codes.
+struct StumpFeature {
+  std::uint32_t index = 0;
+  bool is_category = false;
+  SplitKind kind = SplitKind::kReal;
+  CodeColumn column;
+};
+
+class StumpSearch {
+ public:
+  explicit StumpSearch(const StumpTarget& target);
+
+  // Whether there are two classes or more.
+  bool is_mixed() const { return n_present_ > 1; }
+
+  // Replaces `best` if some split of the feature is better. `cells` has, for each class, the
+  // weights by code.
+  void try_cells(const StumpFeature& feature, std::span<const std::int64_t* const> cells,
+                 StumpScratch& scratch, Split& best) const;
+
+  // The same for rows in the order of the feature, missing values last. `weights` and `classes`
+  // are those of the table's rows.
+  void try_sorted(const StumpFeature& feature, std::span<const SortedRow> rows,
+                  std::span<const std::int64_t> weights, std::span<const std::uint16_t> classes,
+                  StumpScratch& scratch, Split& best) const;
+
+ private:
+  template <Criterion kCriterion>
+  double score(const std::int64_t* left, StumpScratch& scratch) const;
+  double score_of(const std::int64_t* left, StumpScratch& scratch) const;
+  bool has_kernel() const { return criterion_ == Criterion::kGini && totals_.size() == 2; }
+
+  void start(StumpScratch& scratch) const;
+  void pass_code(const StumpFeature& feature, std::uint32_t code, const std::int64_t* missing,
+                 std::uint32_t& previous, StumpScratch& scratch, Split& best) const;
+  void try_present(const StumpFeature& feature, const std::int64_t* missing, std::uint32_t last,
+                   StumpScratch& scratch, Split& best) const;
+  void try_cut(const StumpFeature& feature, std::uint32_t last_left, std::uint32_t first_right,
+               int missing_child, StumpScratch& scratch, Split& best) const;
+  void keep_best_cut(const StumpFeature& feature, std::size_t n_codes, StumpScratch& scratch,
+                     Split& best) const;
+  void try_levels(const StumpFeature& feature, std::span<const std::int64_t* const> cells,
+                  StumpScratch& scratch, Split& best) const;
+  void try_prefixes(const StumpFeature& feature, std::span<const std::int64_t* const> cells,
+                    double penalty, StumpScratch& scratch, Split& best) const;
+
+  Criterion criterion_;
+  double level_penalty_;
+  double n_rows_;
+  std::vector<std::int64_t> totals_;
+  std::int64_t total_ = 0;
+  std::size_t n_present_ = 0;
+  double mean_ = 0.0;      // share of class 1, where there are two
+  double impurity_ = 0.0;  // of all rows, in units of scores
+};
+
+}  // namespace committee
