@@ -28,11 +28,14 @@ _HOMES = {
     "export_rules": "committee.export",
     "export_text": "committee.export",
     "load": "committee._model_file",
+    "plot_adaboost": "committee.adaboost_plots",
     "plot_contributions": "committee.forest_plots",
     "plot_importances": "committee.forest_plots",
     "plot_intervals": "committee.forest_plots",
+    "plot_margins": "committee.adaboost_plots",
     "plot_oob_curve": "committee.forest_plots",
     "plot_proximity": "committee.forest_plots",
+    "plot_rounds": "committee.adaboost_plots",
     "plot_training": "committee.boosting_plots",
     "plot_tree": "committee.plots",
     "plot_tuning": "committee.forest_plots",
@@ -61,11 +64,14 @@ __all__ = [
     "export_rules",
     "export_text",
     "load",
+    "plot_adaboost",
     "plot_contributions",
     "plot_importances",
     "plot_intervals",
+    "plot_margins",
     "plot_oob_curve",
     "plot_proximity",
+    "plot_rounds",
     "plot_training",
     "plot_tree",
     "plot_tuning",
@@ -77,6 +83,7 @@ __all__ = [
 if TYPE_CHECKING:
     from committee._model_file import ModelFileError, load, save
     from committee.adaboost import AdaBoostClassifier, AdaBoostRegressor
+    from committee.adaboost_plots import plot_adaboost, plot_margins, plot_rounds
     from committee.bagging import BaggingClassifier, BaggingRegressor
     from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from committee.boosting_plots import plot_training
