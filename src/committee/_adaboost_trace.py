@@ -37,15 +37,10 @@ class RoundLog:
 
     def add(self, distribution: Floats | None = None, **row: float) -> None:
         """Add a round."""
-        for name in self.names():
+        for name in _NUMBERS:
             getattr(self, name).append(float(row.get(name, np.nan)))
         if distribution is not None:
             self.distributions.append(distribution)
-
-    @classmethod
-    def names(cls) -> list[str]:
-        """Return the names of the numbers."""
-        return [each.name for each in fields(cls) if each.name != "distributions"]
 
     def head(self, n_rounds: int) -> RoundLog:
         """Return the log of the first rounds."""
@@ -55,7 +50,7 @@ class RoundLog:
         return len(self.error)
 
     def _validate_loaded(self) -> None:
-        for name in self.names():
+        for name in _NUMBERS:
             column = getattr(self, name)
             if type(column) is not list or not all(type(each) is float for each in column):
                 raise ValueError(f"{name} is not a list of numbers")
@@ -66,6 +61,9 @@ class RoundLog:
         for each in self.distributions:
             if not isinstance(each, np.ndarray) or each.dtype != np.float64 or each.ndim != 1:
                 raise ValueError("a distribution is not a list of numbers")
+
+
+_NUMBERS = tuple(each.name for each in fields(RoundLog) if each.name != "distributions")
 
 
 class AdaBoostTrace(Sequence[dict[str, Any]]):
@@ -111,7 +109,7 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
         self, log: RoundLog, rules: Sequence[str] | None = None, is_regression: bool = False
     ) -> None:
         self._log, self._rules, self._is_regression = log, rules, is_regression
-        for name in log.names():
+        for name in _NUMBERS:
             setattr(self, name, np.array(getattr(log, name)))
 
     error: Floats

@@ -1,7 +1,8 @@
 """Folds that depend on what rows hold and not on where they stand.
 
-Copies of a row are always in the same fold, so that none is learnt from while another is held out;
-a row of weight two has the fold of that row twice, and no seed is needed.
+Rows are dealt in an order that only their cells and classes decide, so that no seed is needed. A
+row of weight two is dealt as that row twice: one of the two may be held out and the other not, as
+with any two rows that happen to be alike.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from committee import _core
-
-Rows = NDArray[np.intp]
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
@@ -46,9 +45,9 @@ def _mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def content_folds(
-    keys: NDArray[np.uint64], codes: NDArray[np.int32], is_counted: NDArray[np.bool_], n_folds: int
-) -> list[Rows]:
-    """Deal rows into folds, each class its share of each.
+    keys: NDArray[np.uint64], codes: NDArray[np.int32], counts: NDArray[np.uint32], n_folds: int
+) -> list[NDArray[np.int64]]:
+    """Deal rows into folds like cards, class by class, in the order of their keys.
 
     Parameters
     ----------
@@ -56,29 +55,37 @@ def content_folds(
         From `row_keys`.
     codes : ndarray of int32
         Classes.
-    is_counted : ndarray of bool
-        Rows that are dealt.
+    counts : ndarray of uint32
+        How often each row counts. Each repetition is a card of its own.
     n_folds : int
         Number of folds.
 
     Returns
     -------
-    folds : list of ndarray of int
-        Ascending rows of each fold that has some. The rows of a class that are all alike are in
-        no fold: it would be unknown to those who learn from the others.
+    folds : list of ndarray of int64, shape (n_rows,)
+        How often each row is held out in each fold; folds that hold out nothing are left out. The
+        only row of a class is never held out, for it would be unknown to those who learn.
 
     Examples
     --------
-    >>> keys, codes = np.arange(6, dtype=np.uint64), np.zeros(6, np.int32)
-    >>> [fold.tolist() for fold in content_folds(keys, codes, np.ones(6, bool), 3)]
-    [[0, 3], [1, 4], [2, 5]]
+    >>> keys, codes = np.arange(4, dtype=np.uint64), np.zeros(4, np.int32)
+    >>> [fold.tolist() for fold in content_folds(keys, codes, np.array([1, 1, 3, 1], np.uint32), 2)]
+    [[1, 0, 2, 0], [0, 1, 1, 1]]
     """
-    rows = np.flatnonzero(is_counted)
-    pairs = np.stack([codes[rows].astype(np.uint64), keys[rows]], axis=1)
-    kinds, kind_of_row = np.unique(pairs, axis=0, return_inverse=True)
-    place = np.arange(len(kinds)) - np.searchsorted(kinds[:, 0], kinds[:, 0])
-    is_alone = np.bincount(kinds[:, 0].astype(np.intp))[kinds[:, 0].astype(np.intp)] == 1
-    fold_of_kind = np.where(is_alone, n_folds, place % n_folds)
-    fold_of_row = fold_of_kind[kind_of_row.reshape(-1)]
-    folds = [rows[fold_of_row == fold] for fold in range(n_folds)]
-    return [fold for fold in folds if len(fold)]
+    order = np.lexsort((keys, codes))
+    own = counts[order].astype(np.int64)
+    ends = np.cumsum(own)
+    # Cards are numbered within their class.
+    totals = np.bincount(codes, counts).astype(np.int64)
+    firsts = (np.cumsum(totals) - totals)[codes[order]]
+    begins, ends = ends - own - firsts, ends - firsts
+    is_alone = totals[codes[order]] < 2
+    folds = []
+    for fold in range(n_folds):
+        # How many of the numbers begin ... end - 1 are fold, fold + n_folds, ...
+        held_out = (ends - fold - 1) // n_folds - (begins - fold - 1) // n_folds
+        result = np.zeros(len(counts), np.int64)
+        result[order] = np.where(is_alone, 0, held_out)
+        if result.any():
+            folds.append(result)
+    return folds

@@ -122,29 +122,34 @@ class VoteRule:
         said : ndarray of float64, shape (n_groups, n_classes), or None, default=None
             How much of each class the learner sees in each group; None: the shares.
         """
-        is_wrong = np.ones(shares.shape)
-        is_wrong[np.arange(len(predicted)), predicted] = 0.0
-        error = min(max(float((shares * is_wrong).sum()) / float(shares.sum()), 0.0), 1.0)
+        is_right = np.zeros(shares.shape, bool)
+        is_right[np.arange(len(predicted)), predicted] = True
+        total = float(shares.sum())
+        # The wrong ones are added up, not taken off one: a small error keeps its digits.
+        error = min(float(shares[~is_right].sum()) / total, 1.0)
         if self.variant == "discrete":
-            return self._vote(shares, is_wrong, error, sum_of_weights)
+            return self._vote(is_right, error, sum_of_weights)
         votes = self.learning_rate * self.scores(shares if said is None else said)
         factors = np.exp(np.clip(-votes, -_LARGEST_EXPONENT, _LARGEST_EXPONENT))
-        growth = float((shares * factors).sum()) / float(shares.sum())
+        growth = float((shares * factors).sum()) / total
         is_useless = error > 0 and growth >= 1 - _NO_EDGE
         return Verdict(error, 1.0, growth, votes, factors, growth, error == 0, is_useless)
 
-    def _vote(
-        self, shares: Floats, is_wrong: Floats, error: float, sum_of_weights: float
-    ) -> Verdict:
+    def _vote(self, is_right: NDArray[np.bool_], error: float, sum_of_weights: float) -> Verdict:
         weight = self.weight(error, sum_of_weights)
-        factors = np.exp(min(weight, _LARGEST_EXPONENT) * is_wrong)
-        growth = float((shares * factors).sum()) / float(shares.sum())
+        factor = math.exp(min(weight, _LARGEST_EXPONENT))
+        growth = (1 - error) + error * factor
         # The lectures multiply the right ones by exp(-weight / 2), the wrong ones by its inverse.
         normalizer = growth * math.exp(-weight / 2) if error > 0 else 0.0
-        votes = weight * (1.0 - is_wrong)
-        is_perfect = error == 0 or (self.n_classes == 2 and error == 1)
         return Verdict(
-            error, weight, normalizer, votes, factors, growth, is_perfect, self._is_useless(error)
+            error,
+            weight,
+            normalizer,
+            np.where(is_right, weight, 0.0),
+            np.where(is_right, 1.0, factor),
+            growth,
+            error == 0 or (self.n_classes == 2 and error == 1),
+            self._is_useless(error),
         )
 
     def _is_useless(self, error: float) -> bool:

@@ -48,7 +48,8 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
         Seed of draws: rows where they are drawn, validation rows, and the learners' own.
     variant : {"discrete", "real", "gentle"}, default="discrete"
         Learners vote for a class, with logarithms of their probabilities, or with their
-        probabilities. The last two need learners with `predict_proba`.
+        probabilities. The last two need learners with `predict_proba`. Probabilities of "real" are
+        smoothed by 0.02 of the weight for each class.
     multiclass : {"SAMME", "M1"}, default="SAMME"
         With K > 2 classes, a learner is of use if its error is less than 1 - 1/K, or less than one
         half. With two classes both are the same.

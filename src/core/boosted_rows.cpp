@@ -30,10 +30,11 @@ double checked(double weight) {
 
 }  // namespace
 
-struct BoostedRows::Part {
-  Wide added = 0;  // to the sum of all weights
-  std::vector<std::vector<RowEntry>> changes;
-};
+bool are_below(Groups groups, std::size_t n_groups) {
+  std::uint32_t largest = 0;
+  for (const std::uint32_t group : groups) largest = std::max(largest, group);
+  return groups.empty() || largest < n_groups;
+}
 
 BoostedRows::BoostedRows(std::span<const std::int32_t> classes, std::uint32_t n_classes,
                          std::span<const double> weights, std::size_t n_threads)
@@ -100,7 +101,7 @@ void BoostedRows::add_up() {
   total_ = 0;
   for (const Wide sum : sums) total_ += sum;
   is_renewed_ = true;
-  for (std::vector<RowEntry>& of_class : changes_) of_class.clear();
+  for (AlignedVector<RowEntry>& of_class : changes_) of_class.clear();
 }
 
 std::vector<double> BoostedRows::shares(Groups groups, std::size_t n_groups) const {
@@ -121,66 +122,71 @@ std::vector<double> BoostedRows::shares(Groups groups, std::size_t n_groups) con
   return shares;
 }
 
-// The rows of a part whose weights change, without a branch: which they are is hard to foresee.
-std::vector<std::uint32_t> BoostedRows::changing_rows(Groups groups,
-                                                      std::span<const double> factors,
-                                                      Range rows) const {
-  std::vector<std::uint8_t> changes(factors.size());
-  for (std::size_t i = 0; i < factors.size(); ++i) changes[i] = factors[i] != 1.0 ? 1 : 0;
-  std::vector<std::uint32_t> changing(rows.end - rows.begin + 1);
-  std::size_t n_changing = 0;
+// Without a branch: which rows change is hard to foresee.
+BoostedRows::Changing BoostedRows::find_changing(Groups groups,
+                                                 std::span<const std::uint8_t> changes,
+                                                 Range rows) {
+  Changing changing;
+  changing.n_of_class.assign(n_classes_, 0);
+  std::uint32_t* const first = changing_.data() + rows.begin;
+  std::uint32_t* next = first;
   for (std::size_t row = rows.begin; row < rows.end; ++row) {
-    changing[n_changing] = static_cast<std::uint32_t>(row);
-    n_changing += changes[groups[row] * n_classes_ + classes_[row]];
+    const std::uint16_t code = classes_[row];
+    const std::uint8_t is_changing = changes[groups[row] * n_classes_ + code];
+    *next = static_cast<std::uint32_t>(row);  // never beyond this row's own place
+    next += is_changing;
+    changing.n_of_class[code] += is_changing;
   }
-  changing.resize(n_changing);
+  changing.rows = {first, next};
   return changing;
+}
+
+// Multiplies the weights of some rows; returns what that adds to the sum of all. `next` is where
+// changes are noted, for each class; null: nowhere.
+Wide BoostedRows::change(Groups groups, std::span<const double> factors, const Changing& changing,
+                         std::vector<RowEntry*> next) {
+  Wide added = 0;
+  for (const std::uint32_t row : changing.rows) {
+    const std::uint16_t code = classes_[row];
+    const double before = weights_[row];
+    const double weight = checked(before * factors[groups[row] * n_classes_ + code]);
+    weights_[row] = weight;
+    added += (to_wide(weight) - to_wide(before)) * counts_[row];
+    if (!tracks_) continue;
+    const std::int64_t whole = whole_weight(row);
+    if (next[code] != nullptr) *next[code]++ = {whole - whole_[row], row, 0};
+    whole_[row] = whole;
+  }
+  return added;
 }
 
 void BoostedRows::reweigh(Groups groups, std::span<const double> factors, double growth) {
   const double after = from_wide(total_) * growth;
   if (!(after >= kLeastTotal && after <= kMostTotal)) return renew(groups, factors, growth);
-  std::vector<Part> parts(n_parts());
-  for_each_part(parts.size(), [&](std::size_t index, Range rows) {
-    Part& part = parts[index];
-    const std::vector<std::uint32_t> changing = changing_rows(groups, factors, rows);
-    std::vector<RowEntry*> next(n_classes_, nullptr);
-    if (tracks_) {
-      part.changes.resize(n_classes_);
-      for (std::size_t code = 0; code < n_classes_; ++code) {
-        part.changes[code].resize(changing.size());
-        next[code] = part.changes[code].data();
-      }
-    }
-    for (const std::uint32_t row : changing) {
-      const double before = weights_[row];
-      const double weight = checked(before * factors[groups[row] * n_classes_ + classes_[row]]);
-      weights_[row] = weight;
-      part.added += (to_wide(weight) - to_wide(before)) * counts_[row];
-      if (!tracks_) continue;
-      const std::int64_t whole = whole_weight(row);
-      *next[classes_[row]]++ = {whole - whole_[row], row, 0};
-      whole_[row] = whole;
-    }
-    for (std::size_t code = 0; code < part.changes.size(); ++code) {
-      std::vector<RowEntry>& changes = part.changes[code];
-      changes.resize(static_cast<std::size_t>(next[code] - changes.data()));
-    }
+  std::vector<std::uint8_t> changes(factors.size());
+  for (std::size_t i = 0; i < factors.size(); ++i) changes[i] = factors[i] != 1.0 ? 1 : 0;
+  changing_.resize(n_rows());
+  std::vector<Changing> parts(n_parts());
+  for_each_part(parts.size(), [&](std::size_t part, Range rows) {
+    parts[part] = find_changing(groups, changes, rows);
   });
-  for (Part& part : parts) {
-    total_ += part.added;
-    if (tracks_ && !is_renewed_) note(part.changes);
-  }
-}
-
-void BoostedRows::note(std::vector<std::vector<RowEntry>>& changes) {
-  for (std::size_t code = 0; code < n_classes_; ++code) {
-    if (changes_[code].empty()) {
-      changes_[code] = std::move(changes[code]);
-    } else {
-      changes_[code].insert(changes_[code].end(), changes[code].begin(), changes[code].end());
+  // Every part notes its changes behind those of the parts before it.
+  std::vector<std::vector<RowEntry*>> places(parts.size(),
+                                             std::vector<RowEntry*>(n_classes_, nullptr));
+  for (std::size_t code = 0; tracks_ && !is_renewed_ && code < n_classes_; ++code) {
+    std::size_t size = changes_[code].size();
+    for (const Changing& part : parts) size += part.n_of_class[code];
+    changes_[code].resize(size);
+    for (std::size_t part = parts.size(); part-- > 0;) {
+      size -= parts[part].n_of_class[code];
+      places[part][code] = changes_[code].data() + size;
     }
   }
+  std::vector<Wide> added(parts.size(), 0);
+  for_each_part(parts.size(), [&](std::size_t part, Range) {
+    added[part] = change(groups, factors, parts[part], std::move(places[part]));
+  });
+  total_ = std::accumulate(added.begin(), added.end(), total_);
 }
 
 // The same where the sum would leave its range: all weights are scaled.
@@ -198,34 +204,41 @@ void BoostedRows::renew(Groups groups, std::span<const double> factors, double g
 }
 
 double BoostedRows::add_votes(Groups groups, std::span<const double> votes) {
+  const bool are_whole = given_.empty();
+  const bool are_two = n_classes_ == 2;
   std::vector<Wide> sums(n_parts(), 0);
   for_each_part(sums.size(), [&](std::size_t part, Range rows) {
-    sums[part] = given_.empty() ? add_votes_of<true>(groups, votes, rows)
-                                : add_votes_of<false>(groups, votes, rows);
+    sums[part] = are_whole ? (are_two ? add_votes_of<true, 2>(groups, votes, rows)
+                                      : add_votes_of<true, 0>(groups, votes, rows))
+                           : (are_two ? add_votes_of<false, 2>(groups, votes, rows)
+                                      : add_votes_of<false, 0>(groups, votes, rows));
   });
   const Wide wrong = std::accumulate(sums.begin(), sums.end(), Wide{0});
   return static_cast<double>(wrong) / static_cast<double>(given_total_);
 }
 
-template <bool kWhole>
+// kClasses is the number of classes where it is known to the compiler, else 0.
+template <bool kWhole, std::uint32_t kClasses>
 Wide BoostedRows::add_votes_of(Groups groups, std::span<const double> votes, Range rows) {
+  const std::uint32_t n_classes = kClasses > 0 ? kClasses : n_classes_;
   Wide wrong = 0;
   std::uint64_t n_wrong = 0;
   for (std::size_t row = rows.begin; row < rows.end; ++row) {
-    double* const scores = scores_.data() + row * n_classes_;
-    const double* const added = votes.data() + std::size_t{groups[row]} * n_classes_;
+    double* const scores = scores_.data() + row * n_classes;
+    const double* const added = votes.data() + std::size_t{groups[row]} * n_classes;
     std::uint32_t best = 0;
     double largest = scores[0] += added[0];
-    for (std::uint32_t code = 1; code < n_classes_; ++code) {
+    for (std::uint32_t code = 1; code < n_classes; ++code) {
       const double score = scores[code] += added[code];
       best = score > largest ? code : best;
       largest = score > largest ? score : largest;
     }
-    const bool is_wrong = best != classes_[row];
+    // Products instead of branches.
+    const std::uint32_t is_wrong = best != classes_[row] ? 1 : 0;
     if constexpr (kWhole) {
-      n_wrong += is_wrong ? counts_[row] : 0;
+      n_wrong += std::uint64_t{is_wrong} * counts_[row];
     } else {
-      wrong += to_wide(is_wrong ? given_[row] : 0.0) * counts_[row];
+      wrong += to_wide(given_[row] * is_wrong) * counts_[row];
     }
   }
   return kWhole ? static_cast<Wide>(n_wrong) : wrong;
@@ -238,12 +251,12 @@ void BoostedRows::distribution(std::span<double> out) const {
 
 void BoostedRows::track() {
   tracks_ = true;
-  changes_.assign(n_classes_, {});
+  changes_.assign(n_classes_, AlignedVector<RowEntry>());
   whole_.resize(n_rows());
   add_up();
 }
 
-bool BoostedRows::take_changes(std::vector<std::vector<RowEntry>>& changes) {
+bool BoostedRows::take_changes(std::vector<AlignedVector<RowEntry>>& changes) {
   changes.resize(n_classes_);
   for (std::size_t code = 0; code < n_classes_; ++code) changes[code].clear();
   const bool are_known = !is_renewed_;

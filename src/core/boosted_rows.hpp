@@ -25,6 +25,9 @@ namespace committee {
 // The group of each row.
 using Groups = std::span<const std::uint32_t>;
 
+// Whether all are below a number of groups.
+bool are_below(Groups groups, std::size_t n_groups);
+
 class BoostedRows {
  public:
   // `weights` may be empty: all one. Throws std::invalid_argument where no row has any.
@@ -61,19 +64,22 @@ class BoostedRows {
   std::span<const std::int64_t> whole_weights() const { return whole_; }
   // By how much the weights of rows have changed since the last call, class by class; nothing
   // where everything has to be added up anew.
-  bool take_changes(std::vector<std::vector<RowEntry>>& changes);
+  bool take_changes(std::vector<AlignedVector<RowEntry>>& changes);
 
  private:
-  struct Part;  // what a part of the rows has found out
-
   template <typename Visit>
   void for_each_part(std::size_t n_parts, const Visit& visit) const;
   std::size_t n_parts() const;
-  std::vector<std::uint32_t> changing_rows(Groups groups, std::span<const double> factors,
-                                           Range rows) const;
-  void note(std::vector<std::vector<RowEntry>>& changes);
+  // The rows of a part whose weights change, and how many of each class.
+  struct Changing {
+    std::span<std::uint32_t> rows;
+    std::vector<std::size_t> n_of_class;
+  };
+  Changing find_changing(Groups groups, std::span<const std::uint8_t> changes, Range rows);
+  Wide change(Groups groups, std::span<const double> factors, const Changing& changing,
+              std::vector<RowEntry*> next);
   void renew(Groups groups, std::span<const double> factors, double growth);
-  template <bool kWhole>
+  template <bool kWhole, std::uint32_t kClasses>
   Wide add_votes_of(Groups groups, std::span<const double> votes, Range rows);
   void scale_weights();
   void add_up();
@@ -91,7 +97,8 @@ class BoostedRows {
   bool tracks_ = false;
   bool is_renewed_ = true;  // all weights have changed
   AlignedVector<std::int64_t> whole_;
-  std::vector<std::vector<RowEntry>> changes_;  // of each class
+  std::vector<AlignedVector<RowEntry>> changes_;  // of each class
+  AlignedVector<std::uint32_t> changing_;         // working memory of reweigh
 };
 
 }  // namespace committee

@@ -5,7 +5,6 @@
 // the order and whoever adds.
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -16,18 +15,14 @@ __extension__ using Wide = __int128;
 constexpr int kWideBits = 110;
 constexpr double kWideLimit = 64.0;  // numbers are smaller than that
 
-// Of a number in [0, kWideLimit).
+// Of a number in [0, kWideLimit). Two halves, each a whole number that a double holds exactly.
 inline Wide to_wide(double number) {
-  constexpr int kMantissa = 52;
-  constexpr int kBias = 1023;
-  const auto bits = std::bit_cast<std::uint64_t>(number);
-  const auto exponent = static_cast<int>(bits >> kMantissa);
-  if (exponent == 0) return 0;  // zero, or far below the grid
-  const std::uint64_t digits =
-      (bits & ((std::uint64_t{1} << kMantissa) - 1)) | (std::uint64_t{1} << kMantissa);
-  const int shift = exponent - kBias - kMantissa + kWideBits;
-  if (shift >= 0) return static_cast<Wide>(digits) << shift;
-  return shift > -64 ? static_cast<Wide>(digits >> -shift) : 0;
+  constexpr int kHalf = kWideBits / 2;
+  constexpr double kScale = 36028797018963968.0;  // 2^55
+  const double scaled = number * kScale;
+  const auto high = static_cast<std::int64_t>(scaled);
+  const auto low = static_cast<std::int64_t>((scaled - static_cast<double>(high)) * kScale);
+  return (static_cast<Wide>(high) << kHalf) + low;
 }
 
 inline double from_wide(Wide sum) { return std::ldexp(static_cast<double>(sum), -kWideBits); }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "impurity.hpp"
@@ -79,12 +80,12 @@ void StumpBooster::add_changes(Monitor& monitor) {
 void StumpBooster::add_entries(std::size_t code, std::span<const RowEntry> entries,
                                Monitor& monitor) {
   if (entries.empty()) return;
-  for (const RowEntry& entry : entries) target_.totals[code] += entry.packed;
-  if (!records_.groups.empty()) {
-    build_histogram(records_, {}, entries, {options_.n_threads, monitor}, added_, spare_);
-    GradientHistogram& histogram = histograms_[code];
-    for (std::size_t i = 0; i < histogram.size(); ++i) histogram[i] += added_[i];
-  }
+  build_histogram(records_, {}, entries, {options_.n_threads, monitor}, added_, spare_);
+  GradientHistogram& histogram = histograms_[code];
+  for (std::size_t i = 0; i < histogram.size(); ++i) histogram[i] += added_[i];
+  // Every row has a code in the first byte; without records all are in its first cell.
+  const auto first_byte = added_.begin() + static_cast<std::ptrdiff_t>(kGradientCells);
+  target_.totals[code] = std::accumulate(added_.begin(), first_byte, target_.totals[code]);
   for (const StumpFeature& feature : features_) {
     if (feature.column.width == 1 || !feature.is_category) continue;
     std::vector<std::int64_t>& levels = wide_[feature.index].levels[code];

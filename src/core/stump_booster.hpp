@@ -72,7 +72,7 @@ class StumpBooster {
   GradientHistogram added_;
   std::vector<GradientHistogram> spare_;
   StumpTarget target_;
-  std::vector<std::vector<RowEntry>> changes_;
+  std::vector<AlignedVector<RowEntry>> changes_;
   std::vector<std::uint32_t> groups_;
   std::vector<double> shares_;
   ScratchPool<StumpScratch> pool_;

@@ -53,9 +53,7 @@ Groups groups_of(const BoostedRows& rows, const Vector<std::uint32_t>& groups,
                  std::size_t n_groups) {
   const Groups all(groups.data(), groups.shape(0));
   if (all.size() != rows.n_rows()) throw nb::value_error("groups must have one entry a row");
-  if (!all.empty() && *std::max_element(all.begin(), all.end()) >= n_groups) {
-    throw nb::value_error("a group is out of range");
-  }
+  if (!are_below(all, n_groups)) throw nb::value_error("a group is out of range");
   return all;
 }
 
