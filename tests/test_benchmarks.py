@@ -205,6 +205,36 @@ def test_every_promise_about_forests_names_contestants_of_its_part(module):
         assert all(goal.measured != "not measured" for goal in goals), part.name
 
 
+def test_every_promise_about_adaboost_names_contestants_of_its_part(module):
+    for part in module("suites.adaboost").PARTS:
+        keys = [each.key for each in getattr(part, "contestants", ())]
+        if isinstance(part, module("parts.race").RacePart):
+            result = _made_up_race(part)
+        elif isinstance(part, module("parts.rounds").RoundsPart):
+            seconds = dict.fromkeys(keys, 1.0)
+            result = {"found": [{"n_rows": 10, "n_features": 2, "seconds": seconds}]}
+        elif keys:
+            result = {"readings": {key: [{"wall": 1.0}] for key in keys}}
+        else:
+            continue
+        goals = part.goals(result)
+        assert goals, part.name
+        assert all(goal.measured != "not measured" for goal in goals), part.name
+
+
+def test_a_round_is_what_more_rounds_add(module):
+    part = next(each for each in module("suites.adaboost").PARTS if each.name == "rounds")
+    key = part.contestants[0].key
+    found = [
+        {"n_rows": n_rows, "n_features": 10, "seconds": {key: seconds}}
+        for n_rows, seconds in ((100, 1e-6), (200, 4e-6))
+    ]
+    settings = {"rounds": [5, 25], "repeats": 1}
+    page = "\n".join(part.render({"settings": settings, "found": found}))
+    assert "| 100 x 10 | 1 (1.00) |" in page
+    assert part.goals({"found": found})[0].measured == "2.00x"
+
+
 def _made_up_race(part):
     names = ("rmse",) if part.metric == "rmse" else ("log_loss", "brier", "auc", "accuracy")
     fit = {"wall": 1.0, "scores": dict.fromkeys(names, 0.5)}

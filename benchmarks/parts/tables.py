@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,7 @@ class TablesPart:
     title: str
     duels: tuple[Duel, ...]
     sizes: Mapping[str, TablesSize]
+    class_metric: str = ""  # of every table with classes; empty: that of the table
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -59,6 +60,8 @@ class TablesPart:
         """Measure table by table, each in a process of its own."""
         settings = self.sizes[size]
         tables = list_tables(settings.max_rows)[: settings.max_tables]
+        if self.class_metric:
+            tables = [_with_metric(table, self.class_metric) for table in tables]
         if not tables:
             say(f"  no tables: {FOLDER_VARIABLE} does not name a folder with some")
             return None
@@ -99,12 +102,20 @@ class TablesPart:
         for name in names:
             header = (name, "metric", "committee", "peer", "difference ± error", "s", "peer s")
             cells = [_row(table, name) for table in result["tables"]]
+            if "constant" in result["tables"][0]:  # older results do not tell
+                header = (*header, "constant")
+                values = [report.number(table["constant"], 4) for table in result["tables"]]
+                cells = [(*row, value) for row, value in zip(cells, values, strict=True)]
             lines += [*report.table(header, cells), ""]
         return lines
 
     def goals(self, result: Mapping[str, Any]) -> list[Goal]:
         """Nothing was promised for real tables: they are there to look at."""
         return []
+
+
+def _with_metric(table: TableInfo, metric: str) -> TableInfo:
+    return replace(table, metric=metric) if table.is_classification else table
 
 
 def _side(duel: Duel, table: TableInfo) -> tuple[Contestant, Contestant]:
@@ -131,7 +142,26 @@ def duel_on_table(
         found[name] = {"ours": runs[0], "peer": runs[1]}
         means = [statistics.fmean(record["score"] for record in records) for records in runs]
         say(f"  {info.name}, {name}: {info.metric} {means[0]:.5g}, peer {means[1]:.5g}")
-    return {"metric": info.metric, "n_rows": len(y), "n_features": X.shape[1], "duels": found}
+    constants = [
+        _constant_score(cut_table(X, y, info, resample), info) for resample in range(resamples)
+    ]
+    return {
+        "metric": info.metric,
+        "constant": statistics.fmean(constants),
+        "n_rows": len(y),
+        "n_features": X.shape[1],
+        "duels": found,
+    }
+
+
+def _constant_score(parts: list[Any], info: TableInfo) -> float:
+    """Return the score of the same answer for every row."""
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    _, _, y_train, y_test = parts
+    model = DummyClassifier() if info.is_classification else DummyRegressor()
+    rows = np.zeros((len(y_train), 1))
+    return _score(model.fit(rows, y_train), np.zeros((len(y_test), 1)), y_test, info)
 
 
 def _fit_and_score(contestant: Contestant, parts: list[Any], info: TableInfo) -> dict[str, Any]:
