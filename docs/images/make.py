@@ -9,31 +9,44 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
+from sklearn.calibration import calibration_curve
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    make_friedman1,
+    make_hastie_10_2,
+    make_moons,
+)
+from sklearn.ensemble import AdaBoostClassifier as TheirAdaBoost
 from sklearn.model_selection import cross_val_score, train_test_split
 
 from committee import (
+    AdaBoostClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreesClassifier,
     GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    plot_adaboost,
     plot_contributions,
     plot_importances,
     plot_intervals,
+    plot_margins,
     plot_oob_curve,
     plot_proximity,
+    plot_rounds,
     plot_training,
     plot_tree,
     plot_tuning,
     plot_votes,
     tune_max_features,
 )
-from committee.datasets import load_penguins
+from committee.datasets import load_penguins, load_ten_points
 
 FOLDER = Path(__file__).parent
 INK, BLUE, ORANGE = "#26303d", "#3b7dd8", "#d9822b"
+GREEN, GREY, GRID = "#3a9b6f", "#9aa5b4", "#e6eaf0"
 
 
 def save(name: str, figure: plt.Figure) -> None:
@@ -160,6 +173,88 @@ def round_choice() -> None:
     save("round-choice.png", ax.figure)
 
 
+def adaboost_rounds() -> None:
+    """Draw the rounds of AdaBoost: the ten points of the lecture, moons, and three classes."""
+    X, y = load_ten_points()
+    model = AdaBoostClassifier(n_estimators=3, criterion="error", keep_weights=True)
+    save("adaboost-rounds.png", plot_rounds(model.fit(X, y), X, y)[0].figure)
+    X, y = make_moons(200, noise=0.25, random_state=0)
+    model = AdaBoostClassifier(n_estimators=50, keep_weights=True).fit(X, y)
+    save("adaboost-moons.png", plot_rounds(model, X, y)[0].figure)
+    X, y = load_penguins()
+    X = X[["bill_length_mm", "flipper_length_mm"]]
+    model = AdaBoostClassifier(n_estimators=30, keep_weights=True).fit(X, y)
+    axes = plot_rounds(model, X, y, rounds=[1, 2, 3])
+    save("adaboost-classes.png", axes[0].figure)
+
+
+def adaboost_formulas() -> None:
+    """Draw the losses that bound the error, and the weight of a learner by its error."""
+    margin = np.linspace(-2, 2, 401)
+    figure, axes = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+    axes.step([-2, 0, 2], [1, 0, 0], where="post", color=INK, linewidth=2, label="0-1 loss")
+    axes.plot(margin, np.exp(-margin), color=ORANGE, linewidth=2, label="exponential, $e^{-yf}$")
+    logs = np.log2(1 + np.exp(-2 * margin))
+    axes.plot(margin, logs, color=BLUE, linewidth=2, label=r"log loss, $\log_2(1 + e^{-2yf})$")
+    axes.set_xlabel("y f(x)", color=INK)
+    axes.set_ylabel("loss", color=INK)
+    axes.set_ylim(-0.06, 5)
+    axes.set_xlim(-2, 2)
+    tidy(axes)
+    save("adaboost-losses.png", figure)
+    figure, axes = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+    for n_classes, color in ((2, BLUE), (3, GREEN), (10, ORANGE)):
+        # With several classes, learners beyond chance are not used.
+        error = np.linspace(0.005, 0.995 if n_classes == 2 else 1 - 1 / n_classes, 400)
+        weights = np.log((1 - error) / error) + np.log(n_classes - 1)
+        name = "two classes" if n_classes == 2 else f"SAMME, {n_classes} classes"
+        axes.plot(error, weights, color=color, linewidth=2, label=name)
+        axes.plot([1 - 1 / n_classes], [0], "o", color=color, markersize=6)
+    axes.axhline(0, color=INK, linewidth=1)
+    axes.set_xlabel("weighted error of a learner", color=INK)
+    axes.set_ylabel("weight of its vote", color=INK)
+    tidy(axes)
+    save("adaboost-weights.png", figure)
+
+
+def adaboost_curves() -> None:
+    """Draw errors, bound and margins of a long run."""
+    X, y = make_hastie_10_2(4000, random_state=0)
+    train, test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
+    model = AdaBoostClassifier(n_estimators=400).fit(train, y_train, eval_set=(test, y_test))
+    save("adaboost-curves.png", plot_adaboost(model).figure)
+    X, y = load_breast_cancer(return_X_y=True)
+    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=500).fit(X, y)
+    save("adaboost-margins.png", plot_margins(model, X, y).figure)
+
+
+def adaboost_probabilities() -> None:
+    """Draw how often probabilities of AdaBoost come true."""
+    X, y = make_hastie_10_2(8000, random_state=0)
+    train, test, y_train, y_test = train_test_split(X, y, test_size=0.75, random_state=0)
+    figure, axes = plt.subplots(figsize=(4.6, 4.2), layout="constrained")
+    axes.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=":")
+    for model, color, name in (
+        (TheirAdaBoost(n_estimators=200, random_state=0), GREY, "scikit-learn"),
+        (AdaBoostClassifier(n_estimators=200), BLUE, "committee"),
+    ):
+        said = model.fit(train, y_train).predict_proba(test)[:, 1]
+        true, mean = calibration_curve(y_test, said, n_bins=10, strategy="quantile", pos_label=1)
+        axes.plot(mean, true, "o-", color=color, linewidth=2, markersize=5, label=name)
+    axes.set_xlabel("probability of class 1 that was said", color=INK)
+    axes.set_ylabel("share of class 1", color=INK)
+    tidy(axes)
+    save("adaboost-probabilities.png", figure)
+
+
+def tidy(axes: plt.Axes) -> None:
+    """Take away what is no data, and name the lines."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color=GRID)
+    axes.set_axisbelow(True)
+    axes.legend(frameon=False, labelcolor=INK)
+
+
 if __name__ == "__main__":
     penguin_tree()
     pruning_path()
@@ -170,3 +265,7 @@ if __name__ == "__main__":
     penguin_forest()
     training()
     round_choice()
+    adaboost_rounds()
+    adaboost_formulas()
+    adaboost_curves()
+    adaboost_probabilities()
