@@ -78,7 +78,7 @@ def test_the_same_seed_gives_the_same_scores(run, tmp_path):
     def scores(seed):
         output = run("demo", "-o", tmp_path / "m", "--folds", 2, "--seed", seed).output
         found = re.findall(r"\d+\.\d ± \d+\.\d", output)
-        assert len(found) == 14  # two tables of seven models
+        assert len(found) == 16  # two tables of eight models
         return found
 
     assert scores(3) == scores(3)

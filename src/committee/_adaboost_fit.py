@@ -206,7 +206,7 @@ class AdaBoostFit(BoostedTable):
         if choice == "train" or (choice == "auto" and self._is_plenty(members)):
             votes = rows.scores() if look is None else self._table_votes(members, weights)
             return best_temperature(votes, self.codes, own * scale)
-        return self._fold_temperature(len(weights), own, scale)
+        return self._fold_temperature(weights, own, scale)
 
     def _is_plenty(self, members: TreeMembers | list[Any]) -> bool:
         if not isinstance(members, TreeMembers):
@@ -217,8 +217,12 @@ class AdaBoostFit(BoostedTable):
     def _table_votes(self, members: TreeMembers | list[Any], weights: Floats) -> Floats:
         return self._votes(members, weights).total(self.table, self.n_threads)
 
-    def _fold_temperature(self, n_rounds: int, own: Floats, scale: float) -> float:
-        """Fit to all folds but one in turns, and judge by that one."""
+    def _fold_temperature(self, members_weights: Floats, own: Floats, scale: float) -> float:
+        """Fit to all folds but one in turns, and judge by that one.
+
+        With less rows errors are smaller and votes weigh more: those of a fold are brought to the
+        sum of weights of the committee that they stand for.
+        """
         counts = np.where(own > 0, RowWeights(self.n_rows, self.weights, None).repetitions, 0)
         folds = content_folds(self._keys(), self.codes, counts.astype(np.uint32), _N_FOLDS)
         if len(folds) < 2:
@@ -228,11 +232,14 @@ class AdaBoostFit(BoostedTable):
         for fold in folds:
             shares = fold / np.maximum(counts, 1)
             learnt = own * (1 - shares)
-            rounds = run_rounds(self._learner(learnt), self._rows(learnt), self.rule, n_rounds)
+            rounds = run_rounds(
+                self._learner(learnt), self._rows(learnt), self.rule, len(members_weights)
+            )
+            size = np.abs(members_weights).sum() / np.abs(rounds.weights).sum()
             members = self._members(rounds.members)
             held_out = np.flatnonzero(fold)
             part = self._open(table.take(held_out, None))
-            votes.append(self._votes(members, rounds.weights).total(part, self.n_threads))
+            votes.append(size * self._votes(members, rounds.weights).total(part, self.n_threads))
             codes.append(self.codes[held_out])
             weights.append((own * shares)[held_out] * scale)
         return best_temperature(

@@ -25,7 +25,7 @@ Groups = NDArray[np.uint32]
 _REDRAWS = 20
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)  # not frozen: there is one a round, and that takes its time
 class Lesson:
     """What a learner has made of the rows.
 

@@ -70,7 +70,17 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
     """What happened in each round, as a table.
 
     An entry is a dict with the columns below; ``to_frame()`` makes a data frame of them all.
-    Columns that do not apply (the bound for SAMME with several classes) are left out of both.
+    Columns that do not apply are left out of both: the bound for SAMME with several classes,
+    weights where members vote with probabilities.
+
+    Parameters
+    ----------
+    log : RoundLog
+        The numbers.
+    rules : list of str or None
+        What each learner asks and says.
+    kind : {"votes", "equal", "losses"}
+        What weights of members are: logarithms of odds, all the same, or those of AdaBoost.R2.
 
     Attributes
     ----------
@@ -106,9 +116,9 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
     """
 
     def __init__(
-        self, log: RoundLog, rules: Sequence[str] | None = None, is_regression: bool = False
+        self, log: RoundLog, rules: Sequence[str] | None = None, kind: str = "votes"
     ) -> None:
-        self._log, self._rules, self._is_regression = log, rules, is_regression
+        self._log, self._rules, self._kind = log, rules, kind
         for name in _NUMBERS:
             setattr(self, name, np.array(getattr(log, name)))
 
@@ -122,7 +132,7 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
     @property
     def beta(self) -> Floats:
         """Half the weight of a classifier; loss / (1 - loss) of a regressor."""
-        return self.error / (1 - self.error) if self._is_regression else self.weight / 2
+        return self.error / (1 - self.error) if self._kind == "losses" else self.weight / 2
 
     @property
     def distributions(self) -> Floats | None:
@@ -140,7 +150,8 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
         columns: dict[str, Any] = {}
         for name in [*names, "validation_score"]:
             column = getattr(self, name)
-            if not np.isnan(column).all():
+            is_idle = self._kind == "equal" and name in ("weight", "beta")
+            if not is_idle and not np.isnan(column).all():
                 columns[name] = column
         if self._rules is not None:
             columns["rule"] = self.rules

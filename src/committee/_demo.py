@@ -150,6 +150,7 @@ def classifiers(seed: int) -> list[Contestant]:
     from sklearn.tree import DecisionTreeClassifier as TheirTree
 
     from committee import (
+        AdaBoostClassifier,
         DecisionTreeClassifier,
         GradientBoostingClassifier,
         RandomForestClassifier,
@@ -158,6 +159,7 @@ def classifiers(seed: int) -> list[Contestant]:
     return [
         _ours("tree", lambda: DecisionTreeClassifier(**_LEAF)),
         _ours("forest", lambda: RandomForestClassifier(random_state=seed)),
+        _ours("AdaBoost", AdaBoostClassifier),
         _ours("boosting", lambda: GradientBoostingClassifier(random_state=seed)),
         *_theirs(
             lambda: TheirTree(random_state=seed, **_LEAF),
@@ -174,6 +176,7 @@ def regressors(seed: int) -> list[Contestant]:
     from sklearn.tree import DecisionTreeRegressor as TheirTree
 
     from committee import (
+        AdaBoostRegressor,
         DecisionTreeRegressor,
         GradientBoostingRegressor,
         RandomForestRegressor,
@@ -182,6 +185,7 @@ def regressors(seed: int) -> list[Contestant]:
     return [
         _ours("tree", lambda: DecisionTreeRegressor(**_LEAF)),
         _ours("forest", lambda: RandomForestRegressor(random_state=seed)),
+        _ours("AdaBoost", lambda: AdaBoostRegressor(random_state=seed)),
         _ours("boosting", lambda: GradientBoostingRegressor(random_state=seed)),
         *_theirs(
             lambda: TheirTree(random_state=seed, **_LEAF),

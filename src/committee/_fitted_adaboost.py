@@ -141,7 +141,11 @@ class FittedAdaBoost(MetaEstimator):
             raise AttributeError(f"{type(self).__name__} is not fitted")
         members = self.estimators_
         rules = [stump_text(each) for each in members] if isinstance(members, TreeMembers) else None
-        return AdaBoostTrace(self._log, rules, get_tags(self).estimator_type == "regressor")
+        return AdaBoostTrace(self._log, rules, self._trace_kind())
+
+    @abstractmethod
+    def _trace_kind(self) -> str:
+        """Return what weights of members are, see `AdaBoostTrace`."""
 
     @property
     def feature_importances_(self) -> Floats:

@@ -27,7 +27,7 @@ _NO_EDGE = 1e-10
 _LARGEST_EXPONENT = 500.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)  # not frozen: there is one a round, and that takes its time
 class Verdict:
     """What a round makes of a learner.
 

@@ -61,10 +61,11 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
     calibration : {"auto", "folds", "train"} or None, default="auto"
         From which rows the temperature of probabilities is chosen: three folds held out in turns,
         or the training rows. "auto" takes validation rows where there are some, training rows
-        where each leaf has 50 of them, else folds. None leaves the temperature at one.
+        where there are 50 or more for each leaf of all members together, else folds, which cost
+        twice the time of the fit once more. None leaves the temperature at one.
     n_iter_no_change : int or None, default=None
         Stop after so many rounds without a better score on validation rows, and go back to the best
-        round. None runs all rounds.
+        round. None runs all rounds, and goes back only if `fit` is given an `eval_set`.
     validation_fraction : float, default=0.1
         Share of the rows that are held out for that, unless `fit` is given an `eval_set`.
     tol : float, default=0.0
@@ -279,6 +280,12 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
         self._votes = self._make_votes()
 
     # ---- answers ----
+
+    def _class_labels(self) -> list[NDArray[Any]]:
+        return [self.classes_]
+
+    def _trace_kind(self) -> str:
+        return "votes" if self._rule.variant == "discrete" else "equal"
 
     def _total(self, X: Any) -> Floats:
         """Return the sums of votes, n_rows x n_classes."""
@@ -527,7 +534,7 @@ default="squared_error"
         instead: nothing is drawn then. "auto" draws for learners that do not take weights.
     n_iter_no_change : int or None, default=None
         Stop after so many rounds without a better score on validation rows, and go back to the best
-        round. None runs all rounds.
+        round. None runs all rounds, and goes back only if `fit` is given an `eval_set`.
     validation_fraction : float, default=0.1
         Share of the rows that are held out for that, unless `fit` is given an `eval_set`.
     tol : float, default=0.0
@@ -674,6 +681,9 @@ default="squared_error"
         check_choice("criterion", self.criterion, DecisionTreeRegressor._criteria)
 
     # ---- answers ----
+
+    def _trace_kind(self) -> str:
+        return "losses"
 
     def _said(self, X: Any) -> Floats:
         """Return what each member says, n_rows x n_members."""

@@ -263,8 +263,9 @@ def plot_votes(model: Any, row: Any, *, ax: Axes | None = None) -> Axes:
             "model must be a fitted forest, such as RandomForestClassifier; got "
             f"{type(model).__name__}"
         )
-    if model.n_outputs_ > 1:
-        raise ValueError(f"model must have one output to be drawn; it has {model.n_outputs_}")
+    n_outputs = getattr(model, "n_outputs_", 1)
+    if n_outputs > 1:
+        raise ValueError(f"model must have one output to be drawn; it has {n_outputs}")
     table = model._read(row)
     if table.n_rows != 1:
         raise ValueError(f"row must be a table of one row; got {table.n_rows} rows")
@@ -383,8 +384,9 @@ def _parts_of_row(model: Any, row: Any, label: Any) -> tuple[NDArray[np.float64]
             f"{type(model).__name__}"
         )
     found = model.predict_contributions(row)
-    if model.n_outputs_ > 1:
-        raise ValueError(f"model must have one output to be drawn; it has {model.n_outputs_}")
+    n_outputs = getattr(model, "n_outputs_", 1)
+    if n_outputs > 1:
+        raise ValueError(f"model must have one output to be drawn; it has {n_outputs}")
     if len(found) != 1:
         raise ValueError(f"row must be a table of one row; got {len(found)} rows")
     classes = model._class_labels()
