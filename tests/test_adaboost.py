@@ -594,7 +594,7 @@ def test_trees_of_the_engine_are_grown_from_drawn_rows_too(rng):
 def test_learners_that_take_no_weights_are_fitted_to_drawn_rows(case):
     X, y, _ = case
     model = AdaBoostClassifier(KNeighborsClassifier(5), n_estimators=8, random_state=0).fit(X, y)
-    assert model.score(X, y) > 0.8
+    assert model.score(X, y) > 0.7
     assert len(model) > 1
     pipe = make_pipeline(StandardScaler(), LogisticRegression())
     assert AdaBoostClassifier(pipe, n_estimators=4, random_state=0).fit(X, y).score(X, y) > 0.6
