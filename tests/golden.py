@@ -11,6 +11,8 @@ from pathlib import Path
 
 import committee
 from committee import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
     BaggingRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -78,6 +80,16 @@ def models():
         "boosting_statistics": GradientBoostingClassifier(
             n_estimators=4, min_samples_leaf=3, category_encoding="target", random_state=0
         ).fit(X, label),
+        "adaboost_classifier": AdaBoostClassifier(
+            n_estimators=12,
+            n_iter_no_change=4,
+            scoring="neg_log_loss",
+            keep_weights=True,
+            random_state=0,
+        ).fit(X, label),
+        "adaboost_regressor": AdaBoostRegressor(
+            n_estimators=6, loss="square", learning_rate=0.5, random_state=0
+        ).fit(X, number),
     }
 
 

@@ -12,7 +12,7 @@ FILES = sorted(DATA.glob("*.committee"))
 
 
 def test_there_are_golden_files():
-    assert len(FILES) >= 7
+    assert len(FILES) >= 10
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
