@@ -662,3 +662,18 @@ def test_max_features_looks_further_when_the_drawn_features_are_constant(rng):
     y = np.arange(60) % 2
     model = make_tree("gini", max_features=1, random_state=0).fit(X, y)
     assert model.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_row_that_counts_twice_is_that_row_twice_also_with_class_weights(seed):
+    # Ties abound on so few values: a rounding of one sum that is not the double of the other's
+    # would break them differently.
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 4, (60, 5)).astype(float), rng.integers(0, 3, 60)
+    counts = rng.integers(1, 4, 60)
+    class_weight = {0: 0.1, 1: 1 / 3, 2: np.pi}
+    tree = committee.DecisionTreeClassifier(class_weight=class_weight)
+    weighted = clone(tree).fit(X, y, counts)
+    repeated = clone(tree).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    assert weighted.tree_.feature.tolist() == repeated.tree_.feature.tolist()
+    assert weighted.tree_.threshold.tolist() == repeated.tree_.threshold.tolist()

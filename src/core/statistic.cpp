@@ -9,7 +9,8 @@
 namespace committee {
 namespace {
 
-// Weights as whole numbers of a unit. No row vanishes: the smallest weight is one unit.
+// Weights as whole numbers of a unit. No row vanishes: the smallest weight is one unit. A row that
+// counts twice has twice the number of one repetition, so that it adds what two rows add.
 std::vector<std::int64_t> whole_weights(const Entries& entries,
                                         std::span<const std::uint32_t> which, int& exponent) {
   std::vector<std::int64_t> weights(which.size());
@@ -21,9 +22,10 @@ std::vector<std::int64_t> whole_weights(const Entries& entries,
   }
   for (std::size_t row = 0; row < which.size(); ++row) {
     const double weight = entries.weights[which[row]];
+    const std::uint32_t n = std::max(entries.repetitions_of(which[row]), 1U);
     weights[row] = entries.weights_are_repetitions
                        ? static_cast<std::int64_t>(weight)
-                       : std::max<std::int64_t>(to_grid(weight, exponent), 1);
+                       : n * std::max<std::int64_t>(to_grid(weight / n, exponent), 1);
   }
   return weights;
 }
@@ -96,15 +98,15 @@ void add_sums(RowStatistics& rows, const Target& target, const Entries& entries,
     }
     for (std::size_t row = 0; row < which.size(); ++row) {
       const double scaled = std::ldexp(value(row) - centre, reach_exponent);
-      // A row of weight two must add exactly twice what two rows add, so whole weights multiply
-      // the rounded target. Other weights enter as they were rounded: weight and sum of a light
-      // row must tell the same target.
+      // A row of weight two must add exactly twice what two rows add, so repetitions multiply the
+      // rounded target. Other weights enter as they were rounded: weight and sum of a light row
+      // must tell the same target.
+      const std::int64_t n = entries.weights_are_repetitions
+                                 ? weights[row]
+                                 : std::max<std::int64_t>(entries.repetitions_of(which[row]), 1);
+      const auto one = static_cast<double>(weights[row] / n);
       rows.sums[row * rows.cell_size + 1 + output] =
-          entries.weights_are_repetitions
-              ? weights[row] * to_grid(scaled, exponent)
-              : to_grid(
-                    scaled * std::ldexp(static_cast<double>(weights[row]), -rows.weight_exponent),
-                    exponent);
+          n * to_grid(scaled * std::ldexp(one, -rows.weight_exponent), exponent);
     }
   }
 }

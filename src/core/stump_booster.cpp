@@ -5,9 +5,11 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "impurity.hpp"
+#include "sorted_columns.hpp"
 #include "thread_pool.hpp"
 
 namespace committee {
@@ -21,6 +23,9 @@ StumpBooster::StumpBooster(const BinnedDataset& dataset, BoostedRows& rows,
       n_rows_(dataset.n_features()),
       histograms_(rows.n_classes()),
       groups_(dataset.n_rows(), 0U) {
+  if (dataset.n_rows() >= SortedFeature::kLast) {
+    throw std::invalid_argument("stumps are for less than 2^31 rows");
+  }
   target_.criterion = options.criterion;
   target_.level_penalty = options.level_penalty;
   target_.totals.assign(rows.n_classes(), 0);
@@ -47,12 +52,22 @@ StumpBooster::StumpBooster(const BinnedDataset& dataset, BoostedRows& rows,
     for (std::size_t row = 0; row < rows.n_rows(); ++row) {
       n_rows[feature.column.at(row)] += rows.count(row);
     }
-    if (feature.column.width == 1 || feature.is_category) return;
-    std::vector<SortedRow>& sorted = wide_[feature.index].sorted;
-    sorted = sort_rows(feature.column, dataset.n_rows());
-    std::erase_if(sorted, [&](const SortedRow& row) { return rows.count(row.row) == 0; });
+    if (feature.column.width != 1 && !feature.is_category) sort(feature);
   });
   rows_.track();
+}
+
+// The codes of a feature that is passed in its order.
+void StumpBooster::sort(const StumpFeature& feature) {
+  SortedFeature& sorted = wide_[feature.index].sorted;
+  std::vector<SortedRow> all = sort_rows(feature.column, dataset_.n_rows());
+  std::erase_if(all, [&](const SortedRow& row) { return rows_.count(row.row) == 0; });
+  sorted.rows.reserve(all.size());
+  for (std::size_t place = 0; place < all.size(); ++place) {
+    const bool is_last = place + 1 == all.size() || all[place + 1].code != all[place].code;
+    sorted.rows.push_back(all[place].row | (is_last ? SortedFeature::kLast : 0));
+    sorted.n_known += all[place].code < feature.column.n_values ? 1 : 0;
+  }
 }
 
 // ---- sums ----
@@ -75,6 +90,11 @@ void StumpBooster::add_changes(Monitor& monitor) {
     }
   }
   for (std::size_t code = 0; code < n_classes; ++code) add_entries(code, changes_[code], monitor);
+  if (n_classes != 2) return;
+  const std::span<const std::int64_t> whole = rows_.whole_weights();
+  signed_weights_.resize(whole.size());
+  for (const RowEntry& entry : changes_[0]) signed_weights_[entry.row] = -whole[entry.row];
+  for (const RowEntry& entry : changes_[1]) signed_weights_[entry.row] = whole[entry.row];
 }
 
 void StumpBooster::add_entries(std::size_t code, std::span<const RowEntry> entries,
@@ -101,8 +121,8 @@ void StumpBooster::try_feature(std::size_t index, const StumpSearch& search, Spl
   pool_.lend([&](StumpScratch& scratch) {
     const WideFeature& wide = wide_[feature.index];
     if (feature.column.width != 1 && !feature.is_category) {
-      return search.try_sorted(feature, wide.sorted, rows_.whole_weights(), classes_, scratch,
-                               best);
+      return search.try_sorted(feature, wide.sorted,
+                               {rows_.whole_weights(), signed_weights_, classes_}, scratch, best);
     }
     std::vector<const std::int64_t*> cells(n_classes);
     scratch.cells.resize(n_classes * kGradientCells);
@@ -123,7 +143,7 @@ Split StumpBooster::search(Monitor& monitor) {
   if (!search.is_mixed()) return best;
   std::size_t n_visits = 0;
   for (const StumpFeature& feature : features_) {
-    const std::size_t n_rows = wide_[feature.index].sorted.size();
+    const std::size_t n_rows = wide_[feature.index].sorted.rows.size();
     n_visits += std::max<std::size_t>(n_rows, feature.column.n_codes() * histograms_.size());
   }
   constexpr std::size_t kParallelVisits = std::size_t{1} << 16;
@@ -159,12 +179,13 @@ Tree StumpBooster::find(Monitor& monitor) {
 // A row that counts and has the code.
 std::uint32_t StumpBooster::row_with(std::uint32_t feature, std::uint32_t code) const {
   const CodeColumn& column = dataset_.feature(feature).column;
-  const std::vector<SortedRow>& sorted = wide_[feature].sorted;
+  const std::vector<std::uint32_t>& sorted = wide_[feature].sorted.rows;
   if (!sorted.empty()) {
-    const auto is_before = [](const SortedRow& row, std::uint32_t value) {
-      return row.code < value;
+    const auto is_before = [&](std::uint32_t row, std::uint32_t value) {
+      return column.at(row & ~SortedFeature::kLast) < value;
     };
-    return std::lower_bound(sorted.begin(), sorted.end(), code, is_before)->row;
+    const auto place = std::lower_bound(sorted.begin(), sorted.end(), code, is_before);
+    return *place & ~SortedFeature::kLast;
   }
   std::uint32_t row = 0;
   while (rows_.count(row) == 0 || column.at(row) != code) ++row;

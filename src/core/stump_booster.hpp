@@ -45,10 +45,11 @@ class StumpBooster {
  private:
   // A feature that is not in the records.
   struct WideFeature {
-    std::vector<SortedRow> sorted;                  // numbers
+    SortedFeature sorted;                           // numbers
     std::vector<std::vector<std::int64_t>> levels;  // categories: of each class
   };
 
+  void sort(const StumpFeature& feature);
   void add_changes(Monitor& monitor);
   void add_entries(std::size_t code, std::span<const RowEntry> entries, Monitor& monitor);
   Split search(Monitor& monitor);
@@ -73,6 +74,7 @@ class StumpBooster {
   std::vector<GradientHistogram> spare_;
   StumpTarget target_;
   std::vector<AlignedVector<RowEntry>> changes_;
+  AlignedVector<std::int64_t> signed_weights_;  // of two classes, where some feature is sorted
   std::vector<std::uint32_t> groups_;
   std::vector<double> shares_;
   ScratchPool<StumpScratch> pool_;

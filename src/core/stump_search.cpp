@@ -123,22 +123,24 @@ void StumpSearch::try_present(const StumpFeature& feature, const std::int64_t* m
   if (missing != nullptr && last != kNoCode) try_cut(feature, last, kNoCode, 1, scratch, best);
 }
 
-// Compares the cuts between the codes in the arrays with the best so far.
-void StumpSearch::keep_best_cut(const StumpFeature& feature, std::size_t n_codes,
+// Compares the cuts between the places in the arrays with the best so far; returns whether one is
+// better.
+bool StumpSearch::keep_best_cut(const StumpFeature& feature, std::size_t n_codes,
                                 StumpScratch& scratch, Split& best) const {
-  if (n_codes < 2) return;
+  if (n_codes < 2) return false;
   const Cut cut =
       best_squared_cut(scratch.weight.data(), scratch.sum.data(), scratch.other_sum.data(), 0,
                        n_codes - 1, static_cast<double>(total_), mean_, scratch.scores.data());
-  if (!(cut.score > best.score)) return;
+  if (!(cut.score > best.score)) return false;
   best = Split{};
   best.score = cut.score;
   best.feature = feature.index;
   best.kind = feature.kind;
-  best.last_left = scratch.codes[cut.index];
-  best.first_right = scratch.codes[cut.index + 1];
+  best.last_left = scratch.places[cut.index];
+  best.first_right = scratch.places[cut.index + 1];
   const double left = scratch.weight[cut.index];
   best.default_child = left > static_cast<double>(total_) - left ? 0 : 1;
+  return true;
 }
 
 // The arrays of the vector kernel, filled one code after the other.
@@ -146,31 +148,31 @@ class CutFiller {
  public:
   CutFiller(StumpScratch& scratch, std::int64_t ones) : scratch_(scratch), ones_(ones) {}
 
-  // Writes what is on the left with the code; `is_last`: no more of the code will come. No branch,
-  // for it would be mispredicted.
-  void set(std::uint32_t code, std::int64_t weight, std::int64_t sum, bool is_last) {
-    scratch_.codes[n_codes_] = code;
-    scratch_.weight[n_codes_] = static_cast<double>(weight);
-    scratch_.sum[n_codes_] = static_cast<double>(sum);
-    scratch_.other_sum[n_codes_] = static_cast<double>(ones_ - sum);
-    n_codes_ += is_last ? 1 : 0;
+  // Writes what is on the left with the code at a place; `is_last`: no more of the code will come.
+  // No branch, for it would be mispredicted.
+  void set(std::uint32_t place, std::int64_t weight, std::int64_t sum, bool is_last) {
+    scratch_.places[size_] = place;
+    scratch_.weight[size_] = static_cast<double>(weight);
+    scratch_.sum[size_] = static_cast<double>(sum);
+    scratch_.other_sum[size_] = static_cast<double>(ones_ - sum);
+    size_ += is_last ? 1 : 0;
   }
-  bool is_full() const { return n_codes_ == StumpScratch::kCuts; }
-  std::size_t size() const { return n_codes_; }
+  bool is_full() const { return size_ == StumpScratch::kCuts; }
+  std::size_t size() const { return size_; }
   // Goes on with the last code alone.
   void restart() {
-    const std::size_t last = n_codes_ - 1;
-    scratch_.codes[0] = scratch_.codes[last];
+    const std::size_t last = size_ - 1;
+    scratch_.places[0] = scratch_.places[last];
     scratch_.weight[0] = scratch_.weight[last];
     scratch_.sum[0] = scratch_.sum[last];
     scratch_.other_sum[0] = scratch_.other_sum[last];
-    n_codes_ = 1;
+    size_ = 1;
   }
 
  private:
   StumpScratch& scratch_;
   std::int64_t ones_;
-  std::size_t n_codes_ = 0;
+  std::size_t size_ = 0;
 };
 
 void StumpSearch::try_cells(const StumpFeature& feature, std::span<const std::int64_t* const> cells,
@@ -197,7 +199,8 @@ void StumpSearch::try_cells(const StumpFeature& feature, std::span<const std::in
         cuts.restart();
       }
     }
-    return keep_best_cut(feature, cuts.size(), scratch, best);
+    keep_best_cut(feature, cuts.size(), scratch, best);
+    return;
   }
   std::uint32_t previous = kNoCode;
   const std::int64_t* const beside = has_missing ? missing.data() : nullptr;
@@ -209,43 +212,50 @@ void StumpSearch::try_cells(const StumpFeature& feature, std::span<const std::in
   try_present(feature, beside, previous, scratch, best);
 }
 
-void StumpSearch::try_sorted(const StumpFeature& feature, std::span<const SortedRow> rows,
-                             std::span<const std::int64_t> weights,
-                             std::span<const std::uint16_t> classes, StumpScratch& scratch,
-                             Split& best) const {
+void StumpSearch::try_sorted(const StumpFeature& feature, const SortedFeature& sorted,
+                             const WeightedRows& rows, StumpScratch& scratch, Split& best) const {
   start(scratch);
-  const std::uint32_t n_values = feature.column.n_values;
-  std::size_t n_known = rows.size();
-  while (n_known > 0 && rows[n_known - 1].code == n_values) --n_known;
-  if (n_known == rows.size() && has_kernel()) {
+  const std::size_t n_rows = sorted.rows.size();
+  const std::uint32_t* const order = sorted.rows.data();
+  const auto code_at = [&](std::uint32_t place) { return feature.column.at(sorted.row(place)); };
+  if (sorted.n_known == n_rows && has_kernel()) {
+    const std::int64_t* const signed_weights = rows.signed_weights.data();
     CutFiller cuts(scratch, totals_[1]);
     std::int64_t weight = 0;
     std::int64_t sum = 0;
-    for (std::size_t i = 0; i < n_known; ++i) {
-      const std::int64_t own = weights[rows[i].row];
-      weight += own;
-      sum += own & -static_cast<std::int64_t>(classes[rows[i].row]);
-      cuts.set(rows[i].code, weight, sum, i + 1 == n_known || rows[i + 1].code != rows[i].code);
+    bool is_better = false;
+    for (std::size_t place = 0; place < n_rows; ++place) {
+      const std::int64_t own = signed_weights[order[place] & ~SortedFeature::kLast];
+      weight += own < 0 ? -own : own;
+      sum += own < 0 ? 0 : own;
+      cuts.set(static_cast<std::uint32_t>(place), weight, sum,
+               (order[place] & SortedFeature::kLast) != 0);
       if (cuts.is_full()) {
-        keep_best_cut(feature, cuts.size(), scratch, best);
+        is_better = keep_best_cut(feature, cuts.size(), scratch, best) || is_better;
         cuts.restart();
       }
     }
-    return keep_best_cut(feature, cuts.size(), scratch, best);
-  }
-  std::vector<std::int64_t> missing(totals_.size(), 0);
-  for (std::size_t i = n_known; i < rows.size(); ++i) {
-    missing[classes[rows[i].row]] += weights[rows[i].row];
-  }
-  const std::int64_t* const beside = n_known < rows.size() ? missing.data() : nullptr;
-  std::uint32_t previous = kNoCode;
-  for (std::size_t i = 0; i < n_known;) {
-    const std::uint32_t code = rows[i].code;
-    std::fill(scratch.here.begin(), scratch.here.end(), 0);
-    for (; i < n_known && rows[i].code == code; ++i) {
-      scratch.here[classes[rows[i].row]] += weights[rows[i].row];
+    is_better = keep_best_cut(feature, cuts.size(), scratch, best) || is_better;
+    if (is_better) {
+      best.last_left = code_at(best.last_left);
+      best.first_right = code_at(best.first_right);
     }
-    pass_code(feature, code, beside, previous, scratch, best);
+    return;
+  }
+  const auto add = [&](std::size_t place, std::vector<std::int64_t>& sums) {
+    const std::uint32_t row = sorted.row(place);
+    sums[rows.classes[row]] += rows.weights[row];
+  };
+  std::vector<std::int64_t> missing(totals_.size(), 0);
+  for (std::size_t place = sorted.n_known; place < n_rows; ++place) add(place, missing);
+  const std::int64_t* const beside = sorted.n_known < n_rows ? missing.data() : nullptr;
+  std::uint32_t previous = kNoCode;
+  std::fill(scratch.here.begin(), scratch.here.end(), 0);
+  for (std::size_t place = 0; place < sorted.n_known; ++place) {
+    add(place, scratch.here);
+    if ((order[place] & SortedFeature::kLast) == 0) continue;
+    pass_code(feature, code_at(static_cast<std::uint32_t>(place)), beside, previous, scratch, best);
+    std::fill(scratch.here.begin(), scratch.here.end(), 0);
   }
   try_present(feature, beside, previous, scratch, best);
 }

@@ -15,7 +15,6 @@
 
 #include "binned_dataset.hpp"
 #include "criterion.hpp"
-#include "sorted_columns.hpp"
 #include "split.hpp"
 
 namespace committee {
@@ -28,11 +27,27 @@ struct StumpScratch {
   std::vector<std::int64_t> here;
   std::vector<std::int64_t> cells;  // of a feature, where the caller has to put them together
   std::vector<std::pair<double, std::uint32_t>> ordered;  // levels
-  std::array<std::uint32_t, kCuts> codes;
+  std::array<std::uint32_t, kCuts> places;  // codes, or places in the order of a feature
   std::array<double, kCuts> weight;
   std::array<double, kCuts> sum;
   std::array<double, kCuts> other_sum;
   std::array<double, kCuts> scores;
+};
+
+// The rows that count in the order of a feature, missing values last.
+struct SortedFeature {
+  static constexpr std::uint32_t kLast = 1U << 31;  // set in the last row of a code
+  std::vector<std::uint32_t> rows;
+  std::size_t n_known = 0;  // rows whose value is not missing
+
+  std::uint32_t row(std::size_t place) const { return rows[place] & ~kLast; }
+};
+
+// The integer weights and the classes of the table's rows.
+struct WeightedRows {
+  std::span<const std::int64_t> weights;
+  std::span<const std::int64_t> signed_weights;  // of two classes: negative for the first
+  std::span<const std::uint16_t> classes;
 };
 
 // What all features share: the criterion, and the weights of all rows.
@@ -65,11 +80,9 @@ class StumpSearch {
   void try_cells(const StumpFeature& feature, std::span<const std::int64_t* const> cells,
                  StumpScratch& scratch, Split& best) const;
 
-  // The same for rows in the order of the feature, missing values last. `weights` and `classes`
-  // are those of the table's rows.
-  void try_sorted(const StumpFeature& feature, std::span<const SortedRow> rows,
-                  std::span<const std::int64_t> weights, std::span<const std::uint16_t> classes,
-                  StumpScratch& scratch, Split& best) const;
+  // The same for rows in the order of the feature.
+  void try_sorted(const StumpFeature& feature, const SortedFeature& sorted,
+                  const WeightedRows& rows, StumpScratch& scratch, Split& best) const;
 
  private:
   template <Criterion kCriterion>
@@ -84,7 +97,7 @@ class StumpSearch {
                    StumpScratch& scratch, Split& best) const;
   void try_cut(const StumpFeature& feature, std::uint32_t last_left, std::uint32_t first_right,
                int missing_child, StumpScratch& scratch, Split& best) const;
-  void keep_best_cut(const StumpFeature& feature, std::size_t n_codes, StumpScratch& scratch,
+  bool keep_best_cut(const StumpFeature& feature, std::size_t n_codes, StumpScratch& scratch,
                      Split& best) const;
   void try_levels(const StumpFeature& feature, std::span<const std::int64_t* const> cells,
                   StumpScratch& scratch, Split& best) const;
