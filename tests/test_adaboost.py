@@ -427,7 +427,8 @@ def test_a_perfect_learner_decides_against_all_before_it(is_contrary):
     assert abs(model.estimator_weights_[2]) == pytest.approx(1 + np.abs(before).sum())
     assert (model.estimator_weights_[2] < 0) == is_contrary
     np.testing.assert_array_equal(model.predict(X), y)
-    assert model.trace_.bound[-1] >= 0
+    if not is_contrary:
+        assert model.trace_.bound[-1] == 0
     assert model.trace_.train_error.tolist() == [0.2, 0.2, 0.0]
 
 
@@ -614,7 +615,6 @@ def test_draws_depend_on_the_seed_alone(estimator, case):
     assert_same_committee(models[0], models[1], X)
     assert models[0].estimator_errors_.tolist() != models[2].estimator_errors_.tolist()
     # Errors are those of all rows in the distribution, whatever was drawn.
-    assert (models[0].trace_.train_error <= 1).all()
     stages = 1 - np.array(list(models[0].staged_score(X, y)))
     np.testing.assert_allclose(models[0].trace_.train_error, stages, atol=1e-12)
 
