@@ -5,6 +5,7 @@ import os
 import pickle
 import signal
 import threading
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -970,7 +971,7 @@ def test_the_unit_of_weights_does_not_matter(unit, case):
 
 def test_weights_of_very_different_sizes_are_all_taken_seriously(case, n_classes, rng):
     X, y, _ = case
-    weight = 10 ** rng.uniform(-5, 5, 70)
+    weight = 10 ** rng.uniform(-9, 9, 70)
     model = AdaBoostClassifier(n_estimators=8).fit(X, y, weight)
     rounds = discrete(stump_learner(X, y), y, n_classes, 8, weight)
     assert len(model) == len(rounds)
@@ -1460,3 +1461,44 @@ def test_one_row_and_one_value_are_enough():
         model = AdaBoostRegressor(random_state=0).fit(X, y)
         assert model.predict(X).tolist() == y
         assert len(model) == 1
+
+
+def test_boosting_goes_on_when_weights_have_drifted_far_apart(rng):
+    # After a few hundred rounds the weights of rows differ by more than doubles resolve.
+    X = rng.normal(size=(300, 5))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    for split_finding in ("exact", "hist"):
+        model = AdaBoostClassifier(
+            n_estimators=1000, split_finding=split_finding, keep_weights=True, calibration=None
+        )
+        model.fit(X, y)
+        assert len(model) == 1000
+        assert np.ptp(np.log2(model.trace_.distributions[-1])) > 53
+
+
+def test_a_row_of_weight_zero_is_absent_from_the_folds_of_any_learner(rng):
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
+    weights = np.ones(60)
+    weights[::3] = 0
+    model = AdaBoostClassifier(GaussianNB(), n_estimators=5)
+    weighted = clone(model).fit(X, y, weights)
+    without = clone(model).fit(X[weights > 0], y[weights > 0])
+    assert weighted.temperature_ == pytest.approx(without.temperature_, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_trace_tells_what_the_committee_says_also_where_votes_tie(n_classes, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, size=(12, 2)).astype(float)
+    y = np.append(np.arange(n_classes), rng.integers(0, n_classes, 12 - n_classes))
+    general = DecisionTreeClassifier(max_depth=1, max_leaf_nodes=2)  # not on the fast path
+    for estimator in (None, general):
+        model = AdaBoostClassifier(estimator, n_estimators=8, calibration=None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # some tables tell nothing
+            model.fit(X, y)
+        scores = 1 - np.array(list(model.staged_score(X, y)))
+        np.testing.assert_allclose(model.trace_.train_error, scores, atol=1e-15)
+        assert model.score(X, y) == pytest.approx(1 - scores[-1])

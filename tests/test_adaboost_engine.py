@@ -396,7 +396,7 @@ def test_every_stump_is_the_best_of_all_stumps(kind, criterion, exact, rng):
         rows = _core.BoostedRows(y, n_classes, weights)
         booster = _core.StumpBooster(dataset, rows, criterion=criterion)
         for _ in range(3):
-            tree, groups, shares = booster.find()
+            tree, groups, shares, _ = booster.find()
             distribution = rows.distribution()
             assert_best(
                 tree, groups, case.X, y, distribution, criterion, case.categorical, n_classes
@@ -431,7 +431,7 @@ def test_bins_are_cut_where_that_is_best(n_classes, max_bins, rng):
     rows = _core.BoostedRows(y, n_classes)
     booster = _core.StumpBooster(dataset, rows)
     for _ in range(4):
-        tree, groups, shares = booster.find()
+        tree, groups, shares, _ = booster.find()
         distribution = rows.distribution()
         assert_best(tree, groups, coded(dataset), y, distribution, "gini", (), n_classes)
         np.testing.assert_array_equal(tree.apply(table), groups)
@@ -447,7 +447,7 @@ def test_a_planted_cut_is_found_wherever_it_is(place, n_classes, rng):
     y = (order >= place).astype(np.int32)
     table, dataset = dataset_of(X)
     rows = _core.BoostedRows(y, n_classes)
-    tree, groups, shares = _core.StumpBooster(dataset, rows).find()
+    tree, groups, shares, _ = _core.StumpBooster(dataset, rows).find()
     assert threshold_of(tree) == place - 0.5
     np.testing.assert_array_equal(groups, 1 + y)
     assert shares[1, 1] == shares[2, 0] == 0
@@ -464,7 +464,7 @@ def test_missing_values_go_where_they_belong(is_exact):
     ):
         table, dataset = dataset_of(np.array(values)[:, None], exact=is_exact)
         rows = _core.BoostedRows(np.array(y, np.int32), 2)
-        tree, groups, _ = _core.StumpBooster(dataset, rows).find()
+        tree, groups, _, _ = _core.StumpBooster(dataset, rows).find()
         assert (np.array(groups) == 1).astype(int).tolist() == left
         assert tree.apply(table).tolist() == groups.tolist()
     assert threshold_of(tree) == math.inf
@@ -475,7 +475,7 @@ def test_huge_integers_are_cut_exactly(is_exact):
     X = np.array([[2**60 + 1], [2**60 + 2], [2**60 + 3], [-(2**60)]])
     y = np.array([0, 0, 1, 0], np.int32)
     table, dataset = dataset_of(X, exact=is_exact)
-    tree, groups, _ = _core.StumpBooster(dataset, _core.BoostedRows(y, 2)).find()
+    tree, groups, _, _ = _core.StumpBooster(dataset, _core.BoostedRows(y, 2)).find()
     assert split_of(tree)[:2] == (0, 1)
     assert threshold_of(tree) == 2**60 + 2
     assert tree.apply(table).tolist() == groups.tolist() == [1, 1, 2, 1]
@@ -497,7 +497,7 @@ def test_categories_of_many_levels_are_split_by_their_shares(n_levels, n_classes
     X = np.column_stack([frame["c"].cat.codes, frame["x"]]).astype(float)
     X[X[:, 0] < 0, 0] = np.nan
     for number in range(12):
-        tree, groups, shares = booster.find()
+        tree, groups, shares, _ = booster.find()
         np.testing.assert_array_equal(tree.apply(table)[weights > 0], groups[weights > 0])
         if number % 4 == 0:
             distribution = rows.distribution()
@@ -524,7 +524,7 @@ def test_the_price_of_levels_lets_a_number_win(rng):
     # Four levels beyond the two that any split needs, each at the impurity of an average row.
     price = gain / (4 * impurity / 60)
     for penalty, feature in ((0.0, 0), (price * 0.999, 0), (price * 1.001, 1), (1e9, 1)):
-        tree, _, _ = _core.StumpBooster(dataset, rows, level_penalty=penalty).find()
+        tree, _, _, _ = _core.StumpBooster(dataset, rows, level_penalty=penalty).find()
         assert split_of(tree)[0] == feature
 
 
@@ -533,7 +533,7 @@ def test_where_nothing_can_be_split_there_is_a_leaf():
     _, dataset = dataset_of(X)
     for y in ([0, 1, 0], [0, 0, 0]):
         rows = _core.BoostedRows(np.array(y, np.int32), 2)
-        tree, groups, shares = _core.StumpBooster(dataset, rows).find()
+        tree, groups, shares, _ = _core.StumpBooster(dataset, rows).find()
         assert tree.n_nodes == 1
         assert groups.tolist() == [0, 0, 0]
         np.testing.assert_allclose(shares, [[y.count(0) / 3, y.count(1) / 3]], rtol=1e-15)
@@ -557,7 +557,7 @@ def test_rows_of_weight_zero_are_absent(rng):
                 booster = _core.StumpBooster(dataset, rows)
                 trees.append([])
                 for _ in range(5):
-                    tree, groups, shares = booster.find()
+                    tree, groups, shares, _ = booster.find()
                     boost(rows, groups, shares)
                     trees[-1].append(tree.arrays())
             assert_same_trees(*trees)
@@ -579,7 +579,7 @@ def test_a_row_of_weight_two_gives_the_stumps_of_the_row_twice(rng):
             booster = _core.StumpBooster(dataset, rows, level_penalty=1.0)
             trees.append([])
             for _ in range(12):
-                tree, groups, shares = booster.find()
+                tree, groups, shares, _ = booster.find()
                 boost(rows, groups, shares)
                 trees[-1].append(tree.arrays())
         assert_same_trees(*trees)
@@ -619,13 +619,13 @@ def test_sums_kept_from_round_to_round_are_those_added_up_anew(is_gradual, n_cla
     booster = _core.StumpBooster(dataset, rows, level_penalty=2.0)
     history = []
     for number in range(60):
-        tree, groups, shares = booster.find()
+        tree, groups, shares, _ = booster.find()
         if number in (0, 1, 2, 7, 30, 59):
             fresh = _core.BoostedRows(y, n_classes, weights)
             for past in history:
                 fresh.reweigh(*past)
             np.testing.assert_array_equal(rows.distribution(), fresh.distribution())
-            again, same_groups, same_shares = _core.StumpBooster(
+            again, same_groups, same_shares, _ = _core.StumpBooster(
                 dataset, fresh, level_penalty=2.0
             ).find()
             assert_same_trees([tree.arrays()], [again.arrays()])
@@ -652,10 +652,10 @@ def test_several_changes_between_two_searches_are_all_noted(rng):
         groups = rng.integers(0, 2, 200).astype(np.uint32)
         for each in (rows, fresh):
             each.reweigh(groups, np.array([[1.0, 1.1], [0.9, 1.0]]), 1.0)
-    tree, _, _ = booster.find()
-    expected, _, _ = _core.StumpBooster(dataset, fresh).find()
+    tree, _, _, _ = booster.find()
+    expected, _, _, _ = _core.StumpBooster(dataset, fresh).find()
     assert_same_trees([tree.arrays()], [expected.arrays()])
-    same, _, _ = booster.find()
+    same, _, _, _ = booster.find()
     assert_same_trees([tree.arrays()], [same.arrays()])
 
 
@@ -672,7 +672,7 @@ def test_stumps_are_the_trees_of_depth_one_of_the_same_weights(n_classes, criter
     rows = _core.BoostedRows(y, n_classes, weights)
     booster = _core.StumpBooster(dataset, rows, criterion=criterion)
     for _ in range(10):
-        tree, groups, shares = booster.find()
+        tree, groups, shares, _ = booster.find()
         grown = _core.grow_tree(
             dataset,
             classes=y[:, None],
@@ -709,7 +709,7 @@ def test_stumps_are_the_same_for_any_number_of_threads(n_classes, exact, rng):
         booster = _core.StumpBooster(dataset, rows, n_threads=n_threads)
         trees = []
         for _ in range(6):
-            tree, groups, shares = booster.find()
+            tree, groups, shares, _ = booster.find()
             trees.append(tree.arrays() | {"groups": np.array(groups), "shares": shares})
             boost(rows, groups, shares)
         runs.append(trees)
@@ -734,7 +734,7 @@ def test_every_instruction_set_finds_the_same_stumps(levels, n_rows, exact, rng)
         booster = _core.StumpBooster(dataset, rows)
         trees = []
         for _ in range(15):
-            tree, groups, shares = booster.find()
+            tree, groups, shares, _ = booster.find()
             trees.append(tree.arrays() | {"groups": np.array(groups), "shares": shares})
             if boost(rows, groups, shares) == 0:
                 break
@@ -751,7 +751,7 @@ def test_a_booster_keeps_what_it_looks_at():
 
     booster = make()
     gc.collect()
-    tree, groups, _ = booster.find()
+    tree, groups, _, _ = booster.find()
     del booster
     gc.collect()
     assert threshold_of(tree) == 24.5
@@ -773,3 +773,28 @@ def test_bad_boosters_are_refused():
     for penalty in (-1.0, np.nan):
         with pytest.raises(ValueError, match="level_penalty"):
             _core.StumpBooster(dataset, rows, level_penalty=penalty)
+
+
+def test_a_side_that_weighs_next_to_nothing_keeps_its_digits():
+    # The best cut leaves 0.5 and 1e-16 of 2.1 on the right: as doubles, 2.1 - 0.5 - 1.6 is noise.
+    _, dataset = dataset_of(np.arange(4.0)[:, None])
+    rows = _core.BoostedRows(np.array([0, 0, 1, 1], np.int32), 2, np.array([0.7, 0.9, 0.5, 1e-16]))
+    _, groups, _, predicted = _core.StumpBooster(dataset, rows).find()
+    assert groups.tolist() == [1, 1, 2, 2]
+    assert predicted[1:].tolist() == [0, 1]
+
+
+def test_nodes_predict_what_their_values_say():
+    # 0.1 + 0.2 and 0.3 differ in the last digit as sums, and are the same share.
+    _, dataset = dataset_of(np.array([[0.0], [0.0], [0.0], [1.0]]))
+    weights = np.array([0.1, 0.2, 0.3, 1.0])
+    rows = _core.BoostedRows(np.array([1, 1, 0, 0], np.int32), 2, weights)
+    tree, _, _, predicted = _core.StumpBooster(dataset, rows).find()
+    assert predicted.tolist() == tree.arrays()["values"].argmax(axis=1).tolist()
+
+
+@pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e-300, 1.0, 1e300, 1.7e308 / 4])
+def test_weights_may_be_at_the_ends_of_the_range_of_doubles(unit):
+    weights = np.array([1.0, 2.0, 1.0]) * unit
+    rows = _core.BoostedRows(np.array([0, 1, 0], np.int32), 2, weights)
+    assert rows.distribution().tolist() == [0.25, 0.5, 0.25]

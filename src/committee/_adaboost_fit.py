@@ -254,7 +254,7 @@ class AdaBoostFit(BoostedTable):
         except (TypeError, ValueError):  # only the estimator can read it: rows count as distinct
             return np.random.default_rng(self.seed).permutation(self.table.n_rows).astype(np.uint64)
         n_levels = [len(feature.levels or ()) for feature in schema.features]
-        return row_keys(_core.BinnedDataset(table, None, n_levels, exact=True))
+        return row_keys(_core.BinnedDataset(table, self.weights, n_levels, exact=True))
 
 
 class Watch:

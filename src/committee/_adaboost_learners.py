@@ -89,8 +89,7 @@ class StumpLearner:
                 level_penalty=self.level_penalty,
                 n_threads=self.n_threads,
             )
-        tree, groups, shares = self._booster.find()
-        return Lesson(tree, groups, shares, shares.argmax(axis=1))
+        return Lesson(*self._booster.find())
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,9 +148,11 @@ class TreeLearner:
         tree = tree.prune(self.ccp_alpha) if self.ccp_alpha > 0 else tree
         groups = tree.apply(self.table, self.n_threads)
         shares = rows.shares(groups, tree.n_nodes)
-        # A leaf predicts what it was grown from, which is not all rows where they are drawn.
+        # A leaf predicts by its values, which are of drawn rows where these are drawn, and which
+        # may tie where shares differ in the last digit.
+        predicted = tree.arrays()["values"].argmax(axis=1)
         said = None if self.sample is None else class_shares(tree)
-        return Lesson(tree, groups, shares, (shares if said is None else said).argmax(axis=1), said)
+        return Lesson(tree, groups, shares, predicted, said)
 
 
 def class_shares(tree: _core.Tree) -> Floats:

@@ -19,9 +19,6 @@ from committee._vote_rule import VoteRule
 
 Floats = NDArray[np.float64]
 
-# Staged votes are made for so many rounds at a time.
-_STAGES = 16
-
 
 class TreeVotes:
     """Votes of trees of the engine.
@@ -49,15 +46,15 @@ class TreeVotes:
 
     def staged(self, table: _core.Table, n_threads: int) -> Iterator[Floats]:
         """Yield the votes of the first member, the first two, and so on."""
-        for begin in range(0, self._forest.n_trees, _STAGES):
-            end = min(begin + _STAGES, self._forest.n_trees)
-            yield from self._forest.predict(
-                table,
-                hard=self._is_hard,
-                tree_weights=self._weights,
-                stages=list(range(begin + 1, end + 1)),
-                n_threads=n_threads,
+        votes: Floats | None = None
+        for number in range(self._forest.n_trees):
+            weights = None if self._weights is None else self._weights[number : number + 1]
+            # One by one, as `total` adds them: the last has the same bits.
+            more = self._forest.part(number, number + 1).predict(
+                table, hard=self._is_hard, tree_weights=weights, n_threads=n_threads
             )
+            votes = more if votes is None else votes + more
+            yield votes.copy()
 
     def contributions(self, table: _core.Table, n_threads: int) -> Floats:
         """Return what features add to the votes, n_rows x (n_features + 1) x n_classes."""

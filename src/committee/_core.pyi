@@ -389,5 +389,7 @@ class StumpBooster:
         level_penalty: float = 0.0,
         n_threads: int = 1,
     ) -> None: ...
-    def find(self) -> tuple[Tree, NDArray[np.uint32], NDArray[np.float64]]:
-        """Return the best stump, the node of each row (a view), and shares by node and class."""
+    def find(
+        self,
+    ) -> tuple[Tree, NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
+        """Return the best stump, the node of each row (a view), shares and classes of nodes."""

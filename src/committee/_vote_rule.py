@@ -140,7 +140,8 @@ class VoteRule:
         factor = math.exp(min(weight, _LARGEST_EXPONENT))
         growth = (1 - error) + error * factor
         # The lectures multiply the right ones by exp(-weight / 2), the wrong ones by its inverse.
-        normalizer = growth * math.exp(-weight / 2) if error > 0 else 0.0
+        is_perfect = error == 0 or (self.n_classes == 2 and error == 1)
+        normalizer = 0.0 if is_perfect else growth * math.exp(-weight / 2)
         return Verdict(
             error,
             weight,
@@ -148,7 +149,7 @@ class VoteRule:
             np.where(is_right, weight, 0.0),
             np.where(is_right, 1.0, factor),
             growth,
-            error == 0 or (self.n_classes == 2 and error == 1),
+            is_perfect,
             self._is_useless(error),
         )
 

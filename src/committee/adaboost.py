@@ -680,6 +680,14 @@ default="squared_error"
         check_choice("loss", self.loss, LOSSES)
         check_choice("criterion", self.criterion, DecisionTreeRegressor._criteria)
 
+    def _validate_loaded(self) -> None:
+        super()._validate_loaded()
+        members = getattr(self, "estimators_", None)
+        if isinstance(members, TreeMembers) and (
+            type(members.template) is not DecisionTreeRegressor or members.forest.n_values != 1
+        ):
+            raise ValueError("the members do not predict one number")
+
     # ---- answers ----
 
     def _trace_kind(self) -> str:

@@ -56,20 +56,24 @@ BoostedRows::BoostedRows(std::span<const std::int32_t> classes, std::uint32_t n_
   if (total_ == 0) throw std::invalid_argument("no row has a positive weight");
 }
 
-// Brings the sum of all weights to [1/2, 1), whatever the unit of the user.
+// Brings the sum of all weights to [1/2, 1), whatever the unit of the user and the order of rows.
 void BoostedRows::scale_weights() {
   double largest = 0.0;
-  for (const double weight : weights_) largest = std::max(largest, weight);
-  if (largest == 0.0) return;
-  const double first = inverse_scale(largest);
-  double total = 0.0;
+  double n_counted = 0.0;
   for (std::size_t row = 0; row < n_rows(); ++row) {
-    weights_[row] *= first;
-    total += weights_[row] * counts_[row];
+    largest = std::max(largest, weights_[row]);
+    n_counted += counts_[row];
   }
-  const double second = inverse_scale(total);
-  for (double& weight : weights_) weight *= second;
+  if (largest == 0.0) return;
+  // First below one, for exact sums; by exponents, because a factor may be out of range.
+  multiply_all(-std::ilogb(largest) - std::ilogb(n_counted) - 2);
   add_up();
+  multiply_all(-std::ilogb(from_wide(total_)) - 1);
+  add_up();
+}
+
+void BoostedRows::multiply_all(int exponent) {
+  for (double& weight : weights_) weight = std::ldexp(weight, exponent);
 }
 
 std::size_t BoostedRows::n_parts() const {

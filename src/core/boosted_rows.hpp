@@ -44,7 +44,8 @@ class BoostedRows {
   std::vector<double> shares(Groups groups, std::size_t n_groups) const;
 
   // Multiplies each weight by factors[group * n_classes + class]. `growth` is what the sum of all
-  // is multiplied by, near enough to keep numbers in their range.
+  // is multiplied by, near enough to keep numbers in their range; std::invalid_argument where it
+  // is far off, and the weights are of no use then.
   void reweigh(Groups groups, std::span<const double> factors, double growth);
 
   // Adds votes[group * n_classes + ...] to the scores of each row; returns the share of the rows,
@@ -82,6 +83,7 @@ class BoostedRows {
   template <bool kWhole, std::uint32_t kClasses>
   Wide add_votes_of(Groups groups, std::span<const double> votes, Range rows);
   void scale_weights();
+  void multiply_all(int exponent);  // by 2^exponent
   void add_up();
   std::int64_t whole_weight(std::size_t row) const;
 

@@ -51,6 +51,25 @@ COMMITTEE_INLINE Cut best_squared_cut_code(const double* __restrict left_weight,
   return first_largest(scores, begin, end);
 }
 
+COMMITTEE_INLINE Cut best_share_cut_code(const std::int64_t* __restrict left_weight,
+                                         const std::int64_t* __restrict left_ones,
+                                         std::size_t begin, std::size_t end,
+                                         const ShareTotals& totals, double* __restrict scores) {
+  const ShareTotals own = totals;  // in registers: scores might be it, for all the compiler knows
+  for (std::size_t i = begin; i < end; ++i) {
+    scores[i] = share_cut_score(left_weight[i], left_ones[i], own);
+  }
+  return first_largest(scores, begin, end);
+}
+
+// Only AVX-512 makes doubles of 64-bit integers in vectors.
+COMMITTEE_AVX512 Cut best_share_cut_avx512(const std::int64_t* left_weight,
+                                           const std::int64_t* left_ones, std::size_t begin,
+                                           std::size_t end, const ShareTotals& totals,
+                                           double* scores) {
+  return best_share_cut_code(left_weight, left_ones, begin, end, totals, scores);
+}
+
 enum Level { kScalar, kAvx2, kAvx512 };
 constexpr const char* kLevelNames[] = {"scalar", "avx2", "avx512"};
 
@@ -87,6 +106,12 @@ COMMITTEE_TWICE(Cut, best_squared_cut,
                  std::size_t begin, std::size_t end, double total_weight, double mean,
                  double* scores),
                 (left_weight, left_sum, right_sum, begin, end, total_weight, mean, scores))
+
+Cut best_share_cut(const std::int64_t* left_weight, const std::int64_t* left_ones,
+                   std::size_t begin, std::size_t end, const ShareTotals& totals, double* scores) {
+  return uses_avx512() ? best_share_cut_avx512(left_weight, left_ones, begin, end, totals, scores)
+                       : best_share_cut_code(left_weight, left_ones, begin, end, totals, scores);
+}
 
 std::string simd_level() { return kLevelNames[level_switch().load()]; }
 

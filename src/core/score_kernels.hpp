@@ -30,6 +30,18 @@ Cut best_squared_cut(const double* left_weight, const double* left_sum, const do
                      std::size_t begin, std::size_t end, double total_weight, double mean,
                      double* scores);
 
+// Two classes, Gini, weights that doubles cannot hold exactly: likewise (d^2 m + e^2 n) / (n m),
+// with d and e the weights of class 1 of both sides, less what they would be if the sides were
+// alike. What is on the right is taken off the whole as integers, so that a side that weighs next
+// to nothing keeps its digits.
+struct ShareTotals {
+  std::int64_t weight = 0;
+  std::int64_t ones = 0;
+  double share = 0.0;  // ones / weight
+};
+Cut best_share_cut(const std::int64_t* left_weight, const std::int64_t* left_ones,
+                   std::size_t begin, std::size_t end, const ShareTotals& totals, double* scores);
+
 // The same scores one at a time, for cuts that are looked at singly.
 inline double gini_cut_score(double n, double a, double total_weight, double total_ones) {
   const double m = total_weight - n;
@@ -48,6 +60,14 @@ inline double squared_cut_score(double n, double sum, double other_sum, double t
   const double m = total_weight - n;
   const double d = sum - n * mean;
   const double e = other_sum - m * mean;
+  return (d * d * m + e * e * n) / (n * m);
+}
+
+inline double share_cut_score(std::int64_t weight, std::int64_t ones, const ShareTotals& totals) {
+  const auto n = static_cast<double>(weight);
+  const auto m = static_cast<double>(totals.weight - weight);
+  const double d = static_cast<double>(ones) - n * totals.share;
+  const double e = static_cast<double>(totals.ones - ones) - m * totals.share;
   return (d * d * m + e * e * n) / (n * m);
 }
 

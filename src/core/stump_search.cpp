@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "grow_options.hpp"
-#include "score_kernels.hpp"
 
 namespace committee {
 namespace {
@@ -46,8 +45,8 @@ StumpSearch::StumpSearch(const StumpTarget& target)
   for (const std::int64_t weight : totals_) n_present_ += weight > 0 ? 1 : 0;
   const auto total = static_cast<double>(total_);
   if (has_kernel()) {
-    mean_ = static_cast<double>(totals_[1]) / total;
-    impurity_ = static_cast<double>(totals_[0]) * mean_;
+    shares_ = {total_, totals_[1], static_cast<double>(totals_[1]) / total};
+    impurity_ = static_cast<double>(totals_[0]) * shares_.share;
   } else if (criterion_ == Criterion::kGini) {
     impurity_ = total - side_score<Criterion::kGini>(totals_);
   } else if (criterion_ == Criterion::kEntropy) {
@@ -65,11 +64,7 @@ double StumpSearch::score(const std::int64_t* left, StumpScratch& scratch) const
 }
 
 double StumpSearch::score_of(const std::int64_t* left, StumpScratch& scratch) const {
-  if (has_kernel()) {
-    return squared_cut_score(static_cast<double>(left[0] + left[1]), static_cast<double>(left[1]),
-                             static_cast<double>(totals_[1] - left[1]), static_cast<double>(total_),
-                             mean_);
-  }
+  if (has_kernel()) return share_cut_score(left[0] + left[1], left[1], shares_);
   if (criterion_ == Criterion::kGini) return score<Criterion::kGini>(left, scratch);
   if (criterion_ == Criterion::kEntropy) return score<Criterion::kEntropy>(left, scratch);
   return score<Criterion::kError>(left, scratch);
@@ -128,9 +123,8 @@ void StumpSearch::try_present(const StumpFeature& feature, const std::int64_t* m
 bool StumpSearch::keep_best_cut(const StumpFeature& feature, std::size_t n_codes,
                                 StumpScratch& scratch, Split& best) const {
   if (n_codes < 2) return false;
-  const Cut cut =
-      best_squared_cut(scratch.weight.data(), scratch.sum.data(), scratch.other_sum.data(), 0,
-                       n_codes - 1, static_cast<double>(total_), mean_, scratch.scores.data());
+  const Cut cut = best_share_cut(scratch.weight.data(), scratch.ones.data(), 0, n_codes - 1,
+                                 shares_, scratch.scores.data());
   if (!(cut.score > best.score)) return false;
   best = Split{};
   best.score = cut.score;
@@ -138,23 +132,22 @@ bool StumpSearch::keep_best_cut(const StumpFeature& feature, std::size_t n_codes
   best.kind = feature.kind;
   best.last_left = scratch.places[cut.index];
   best.first_right = scratch.places[cut.index + 1];
-  const double left = scratch.weight[cut.index];
-  best.default_child = left > static_cast<double>(total_) - left ? 0 : 1;
+  const std::int64_t left = scratch.weight[cut.index];
+  best.default_child = left > total_ - left ? 0 : 1;
   return true;
 }
 
 // The arrays of the vector kernel, filled one code after the other.
 class CutFiller {
  public:
-  CutFiller(StumpScratch& scratch, std::int64_t ones) : scratch_(scratch), ones_(ones) {}
+  explicit CutFiller(StumpScratch& scratch) : scratch_(scratch) {}
 
   // Writes what is on the left with the code at a place; `is_last`: no more of the code will come.
   // No branch, for it would be mispredicted.
-  void set(std::uint32_t place, std::int64_t weight, std::int64_t sum, bool is_last) {
+  void set(std::uint32_t place, std::int64_t weight, std::int64_t ones, bool is_last) {
     scratch_.places[size_] = place;
-    scratch_.weight[size_] = static_cast<double>(weight);
-    scratch_.sum[size_] = static_cast<double>(sum);
-    scratch_.other_sum[size_] = static_cast<double>(ones_ - sum);
+    scratch_.weight[size_] = weight;
+    scratch_.ones[size_] = ones;
     size_ += is_last ? 1 : 0;
   }
   bool is_full() const { return size_ == StumpScratch::kCuts; }
@@ -164,14 +157,12 @@ class CutFiller {
     const std::size_t last = size_ - 1;
     scratch_.places[0] = scratch_.places[last];
     scratch_.weight[0] = scratch_.weight[last];
-    scratch_.sum[0] = scratch_.sum[last];
-    scratch_.other_sum[0] = scratch_.other_sum[last];
+    scratch_.ones[0] = scratch_.ones[last];
     size_ = 1;
   }
 
  private:
   StumpScratch& scratch_;
-  std::int64_t ones_;
   std::size_t size_ = 0;
 };
 
@@ -186,14 +177,14 @@ void StumpSearch::try_cells(const StumpFeature& feature, std::span<const std::in
   }
   const bool has_missing = sum_of(missing) > 0;
   if (has_kernel() && !has_missing) {
-    CutFiller cuts(scratch, totals_[1]);
+    CutFiller cuts(scratch);
     std::int64_t weight = 0;
-    std::int64_t sum = 0;
+    std::int64_t ones = 0;
     for (std::uint32_t code = 0; code < n_values; ++code) {
       const std::int64_t here = cells[0][code] + cells[1][code];
       weight += here;
-      sum += cells[1][code];
-      cuts.set(code, weight, sum, here > 0);
+      ones += cells[1][code];
+      cuts.set(code, weight, ones, here > 0);
       if (cuts.is_full()) {
         keep_best_cut(feature, cuts.size(), scratch, best);
         cuts.restart();
@@ -220,15 +211,15 @@ void StumpSearch::try_sorted(const StumpFeature& feature, const SortedFeature& s
   const auto code_at = [&](std::uint32_t place) { return feature.column.at(sorted.row(place)); };
   if (sorted.n_known == n_rows && has_kernel()) {
     const std::int64_t* const signed_weights = rows.signed_weights.data();
-    CutFiller cuts(scratch, totals_[1]);
+    CutFiller cuts(scratch);
     std::int64_t weight = 0;
-    std::int64_t sum = 0;
+    std::int64_t ones = 0;
     bool is_better = false;
     for (std::size_t place = 0; place < n_rows; ++place) {
       const std::int64_t own = signed_weights[order[place] & ~SortedFeature::kLast];
       weight += own < 0 ? -own : own;
-      sum += own < 0 ? 0 : own;
-      cuts.set(static_cast<std::uint32_t>(place), weight, sum,
+      ones += own < 0 ? 0 : own;
+      cuts.set(static_cast<std::uint32_t>(place), weight, ones,
                (order[place] & SortedFeature::kLast) != 0);
       if (cuts.is_full()) {
         is_better = keep_best_cut(feature, cuts.size(), scratch, best) || is_better;

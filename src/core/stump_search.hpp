@@ -1,9 +1,9 @@
 // The best split of all rows in two, from the weights of the classes by code.
 //
 // Weights are integers (boosted_rows.hpp), so that the same split is found whatever the number of
-// threads. Scores are those of criterion.hpp; Gini of two classes is looked at as squared error,
-// which is half of it and has a vector kernel. Missing values are tried on both sides. Levels of
-// a category are put in the order of their share of a class, one class after the other.
+// threads. Scores are those of criterion.hpp; Gini of two classes, less that of all rows and
+// halved, has a vector kernel. Missing values are tried on both sides. Levels of a category are put
+// in the order of their share of a class, one class after the other.
 #pragma once
 
 #include <array>
@@ -15,6 +15,7 @@
 
 #include "binned_dataset.hpp"
 #include "criterion.hpp"
+#include "score_kernels.hpp"
 #include "split.hpp"
 
 namespace committee {
@@ -28,9 +29,8 @@ struct StumpScratch {
   std::vector<std::int64_t> cells;  // of a feature, where the caller has to put them together
   std::vector<std::pair<double, std::uint32_t>> ordered;  // levels
   std::array<std::uint32_t, kCuts> places;  // codes, or places in the order of a feature
-  std::array<double, kCuts> weight;
-  std::array<double, kCuts> sum;
-  std::array<double, kCuts> other_sum;
+  std::array<std::int64_t, kCuts> weight;   // on the left of the cut after each place
+  std::array<std::int64_t, kCuts> ones;
   std::array<double, kCuts> scores;
 };
 
@@ -110,7 +110,7 @@ class StumpSearch {
   std::vector<std::int64_t> totals_;
   std::int64_t total_ = 0;
   std::size_t n_present_ = 0;
-  double mean_ = 0.0;      // share of class 1, where there are two
+  ShareTotals shares_;     // where there are two classes
   double impurity_ = 0.0;  // of all rows, in units of scores
 };
 

@@ -150,7 +150,14 @@ nb::tuple find_stump(nb::handle self) {
   const std::size_t n_classes = tree.tree().n_values;
   auto shares = empty_array<double>({booster.shares().size() / n_classes, n_classes});
   std::copy(booster.shares().begin(), booster.shares().end(), shares.data());
-  return nb::make_tuple(std::move(tree), groups, shares);
+  // What nodes predict, the first of equals, as forests of them do.
+  const Tree& stump = tree.tree();
+  auto predicted = empty_array<std::int64_t>({stump.n_nodes()});
+  for (std::size_t node = 0; node < stump.n_nodes(); ++node) {
+    const double* const values = stump.values.data() + node * n_classes;
+    predicted.data()[node] = std::max_element(values, values + n_classes) - values;
+  }
+  return nb::make_tuple(std::move(tree), groups, shares, predicted);
 }
 
 }  // namespace
@@ -172,8 +179,8 @@ void register_adaboost(nb::module_& m) {
            nb::arg("criterion") = "gini", nb::arg("level_penalty") = 0.0, nb::arg("n_threads") = 1)
       .def(
           "find", [](nb::handle_t<StumpObject> self) { return find_stump(self); },
-          "The best stump, the node of each row (a view of working memory), and the shares of "
-          "all weight by node and class.");
+          "The best stump, the node of each row (a view of working memory), the shares of all "
+          "weight by node and class, and the class that each node predicts.");
 }
 
 }  // namespace committee
