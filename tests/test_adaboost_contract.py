@@ -31,7 +31,7 @@ def draws(estimator):
     return DRAWS if is_drawn and estimator.estimator is not None else {}
 
 
-@pytest.mark.filterwarnings("ignore:the first learner is no better than chance:UserWarning")
+@pytest.mark.filterwarnings("ignore:the first learner has an error:UserWarning")
 @parametrize_with_checks(
     [
         AdaBoostClassifier(),

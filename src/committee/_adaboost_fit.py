@@ -18,22 +18,21 @@ from committee._adaboost_learners import (
     AnyLearner,
     Learner,
     Lesson,
-    Sample,
     StumpLearner,
     TreeLearner,
 )
 from committee._adaboost_rounds import Rounds, run_rounds
 from committee._any_table import AnyTable
 from committee._boosted_table import BoostedTable
-from committee._boosted_votes import AnyVotes, TreeVotes, votes_of
+from committee._boosted_votes import AnyVotes, TreeVotes, make_votes, votes_of
+from committee._boosted_watch import Watch
 from committee._calibration_folds import content_folds, row_keys
-from committee._oob_target import OobMetric, OobTarget
+from committee._oob_target import OobTarget
 from committee._progress import Progress
 from committee._table import read_table
 from committee._target import read_classes, read_known_classes, warn_of_column
 from committee._tree_members import TreeMembers
 from committee._tree_settings import EngineTarget, RowWeights
-from committee._validation import Stopper
 from committee._vote_link import best_temperature, link
 from committee._vote_rule import Verdict, VoteRule
 from committee.trees import DecisionTreeClassifier
@@ -79,7 +78,7 @@ class AdaBoostFit(BoostedTable):
     def attributes(self) -> dict[str, Any]:
         """Run the rounds; return what is to be set."""
         model = self.model
-        look = None if self.validation is None else self._watch()
+        look = None if self.validation is None else VoteWatch(self)
         progress = Progress(self.name, "rounds", model.n_estimators, int(model.verbose))
         rows = self._rows(self.weights)
         rounds = run_rounds(
@@ -92,7 +91,7 @@ class AdaBoostFit(BoostedTable):
             progress=progress,
         )
         if rounds.knows_nothing:
-            _warn_of_chance(rounds)
+            _warn_of_chance(rounds, self.rule)
         n_kept = len(rounds.members) if look is None else look.best
         log = rounds.log.head(n_kept)
         members = self._members(rounds.members[:n_kept])
@@ -134,19 +133,10 @@ class AdaBoostFit(BoostedTable):
 
     def _learner(self, weights: Floats | None) -> Learner:
         counted = RowWeights(self.n_rows, weights, None)
-        sample = Sample(counted.n_counted, self.seed) if self.resamples else None
+        sample = self._sample(weights)
         if self.schema is None:
-            return AnyLearner(
-                self.template,
-                self.table,
-                self.labels,
-                self.codes,
-                counted.n_counted,
-                sample,
-                self.rule.variant != "discrete",
-                self.fit_params,
-                self.seed,
-            )
+            fitter = self._fitter(self.labels[self.codes], counted, sample)
+            return AnyLearner(fitter, self.labels, self.rule.variant != "discrete")
         codes = self.codes[:, np.newaxis]
         settings = self._tree_settings(EngineTarget(codes, [self.n_classes], None), counted)
         if sample is None and _is_stump(self.template):
@@ -170,19 +160,7 @@ class AdaBoostFit(BoostedTable):
         return self._gathered(members, [self.n_classes], self.labels)
 
     def _votes(self, members: TreeMembers | list[Any], weights: Floats) -> TreeVotes | AnyVotes:
-        if isinstance(members, TreeMembers):
-            return TreeVotes(members.forest, weights, self.rule)
-        return AnyVotes(members, weights, self.labels, self.rule)
-
-    # ---- validation ----
-
-    def _watch(self) -> Watch:
-        assert self.validation is not None
-        model = self.model
-        table, target = self.validation
-        scoring = True if model.scoring is None else model.scoring
-        stopper = Stopper(model.n_iter_no_change, float(model.tol))
-        return Watch(table, target, self.rule, self.labels, scoring, stopper, self.n_threads)
+        return make_votes(members, weights, self.labels, self.rule)
 
     # ---- probabilities ----
 
@@ -191,16 +169,14 @@ class AdaBoostFit(BoostedTable):
         members: TreeMembers | list[Any],
         weights: Floats,
         rows: _core.BoostedRows,
-        look: Watch | None,
+        look: VoteWatch | None,
     ) -> float:
         """Choose the temperature of probabilities, see `_vote_link`."""
         choice = self.model.calibration
         if choice is None or self.n_classes == 1:
             return 1.0
         if choice == "auto" and look is not None:
-            part = look.target
-            own = np.ones(part.n_rows) if part.weights is None else part.weights
-            return best_temperature(look.best_votes, _first_column(part), own)
+            return look.temperature(look.best_votes)
         own = np.ones(len(self.codes)) if self.weights is None else self.weights
         scale = self.n_counted / own.sum()
         if choice == "train" or (choice == "auto" and self._is_plenty(members)):
@@ -257,49 +233,27 @@ class AdaBoostFit(BoostedTable):
         return row_keys(_core.BinnedDataset(table, self.weights, n_levels, exact=True))
 
 
-class Watch:
-    """Validation rows: their votes and score after each round, and when to stop.
+class VoteWatch(Watch):
+    """Validation rows of classes, and their votes.
 
     Parameters
     ----------
-    table : _core.Table or AnyTable
-        The rows.
-    target : OobTarget
-        Their classes.
-    rule : VoteRule
-        What a vote is.
-    labels : ndarray
-        Labels of all classes.
-    scoring : True, str or callable
-        The score; True is accuracy.
-    stopper : Stopper
-        Remembers the best round.
-    n_threads : int
-        Threads to use.
+    fit : AdaBoostFit
+        What is fitted.
     """
 
-    def __init__(
-        self,
-        table: Any,
-        target: OobTarget,
-        rule: VoteRule,
-        labels: NDArray[Any],
-        scoring: Any,
-        stopper: Stopper,
-        n_threads: int,
-    ) -> None:
-        self.table, self.target = table, target
-        self._rule, self._labels, self._n_threads = rule, labels, n_threads
-        self._metric = OobMetric(target, scoring, "scoring")
-        self._stopper = stopper
-        self._rows = np.flatnonzero(target.counted)
-        self._votes = np.zeros((target.n_rows, len(labels)))
+    def __init__(self, fit: AdaBoostFit) -> None:
+        assert fit.validation is not None
+        super().__init__(fit.model, *fit.validation)
+        self._rule, self._labels, self._n_threads = fit.rule, fit.labels, fit.n_threads
+        # Accuracy does not ask how sure votes are; other scores judge what the model would say.
+        self._is_tempered = not self.has_default_score and fit.model.calibration is not None
+        self._votes = np.zeros((self.target.n_rows, len(fit.labels)))
         self.best_votes = self._votes
 
-    @property
-    def best(self) -> int:
-        """Number of rounds with the best score, the first of equals."""
-        return self._stopper.best
+    def temperature(self, votes: Floats) -> float:
+        """Return the temperature that these rows choose."""
+        return best_temperature(votes, _first_column(self.target), self.weights)
 
     def __call__(self, lesson: Lesson, verdict: Verdict, n_rounds: int) -> tuple[float, bool]:
         """Take the votes of one more round; return the score, and whether to stop."""
@@ -309,16 +263,11 @@ class Watch:
             self._votes += votes_of(
                 lesson.member, self.table.native, verdict.weight, self._labels, self._rule
             )
-        score = self._metric.score(link(self._votes, 1.0), self._rows)
-        if np.isnan(score):
-            raise ValueError(
-                f"scoring gave NaN for the validation rows in round {n_rounds}; if it needs rows "
-                "of every class, give an eval_set that has them, or leave scoring=None"
-            )
-        stops = self._stopper.add(-score)
+        temperature = self.temperature(self._votes) if self._is_tempered else 1.0
+        found = self.take(link(self._votes, temperature), n_rounds)
         if self.best == n_rounds:
             self.best_votes = self._votes.copy()
-        return score, stops
+        return found
 
 
 def _first_column(target: OobTarget) -> NDArray[np.int32]:
@@ -326,10 +275,16 @@ def _first_column(target: OobTarget) -> NDArray[np.int32]:
     return np.ascontiguousarray(target.codes[:, 0])
 
 
-def _warn_of_chance(rounds: Rounds) -> None:
+def _warn_of_chance(rounds: Rounds, rule: VoteRule) -> None:
+    error = f"the first learner has an error of {rounds.log.error[0]:.3g}"
+    if rule.multiclass == "M1" and rule.n_classes > 2:
+        reason = f'{error}, and multiclass="M1" needs less than 1/2'
+        advice = 'let learners be stronger, or take multiclass="SAMME"'
+    else:
+        reason = f"{error}, no better than chance"
+        advice = "let learners be stronger, or look whether X tells anything of y"
     warnings.warn(
-        f"the first learner is no better than chance (error {rounds.log.error[0]:.3g}), so it is "
-        "the only member: let learners be stronger, or look whether X tells anything of y",
+        f"{reason}, so it is the only member: {advice}",
         UserWarning,
         stacklevel=4,
     )

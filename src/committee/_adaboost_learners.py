@@ -6,22 +6,21 @@ the member, the group that it puts each row into, and what it says of each group
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from committee import _core
 from committee._any_table import AnyTable
-from committee._sampling import member_seed, parameter_seed
+from committee._sampling import member_seed, seeded_clone
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.uint32]
 
-# How often a sample with a single class is drawn again before it is taken as it is.
+# How often a sample with a single target is drawn again before it is taken as it is.
 _REDRAWS = 20
 
 
@@ -164,7 +163,7 @@ def class_shares(tree: _core.Tree) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Draws as many rows as there are, with replacement, by their weights.
+    """Draws rows with replacement, by their weights.
 
     Parameters
     ----------
@@ -186,25 +185,21 @@ class Sample:
 
 
 @dataclass(frozen=True, eq=False)
-class AnyLearner:
-    """Any classifier: weighted, or fitted to rows that are drawn.
+class AnyFitter:
+    """Fits copies of any estimator to weighted rows, or to rows that are drawn.
 
     Parameters
     ----------
     template : estimator
-        What is cloned.
+        What is copied.
     table : AnyTable
         The table.
-    labels : ndarray
-        Labels of all classes.
-    codes : ndarray of int32, shape (n_rows,)
-        Classes of the rows.
+    y : ndarray
+        Its target.
     n_counted : int
         Rows that are learnt from, repetitions included.
     sample : Sample or None
         Draws the rows; None weighs them.
-    asks_probabilities : bool
-        Whether votes are made of probabilities.
     fit_params : dict
         More arguments of `fit`.
     seed : int
@@ -213,23 +208,57 @@ class AnyLearner:
 
     template: Any
     table: AnyTable
-    labels: NDArray[Any]
-    codes: NDArray[np.int32]
+    y: NDArray[Any]
     n_counted: int
     sample: Sample | None
-    asks_probabilities: bool
     fit_params: Mapping[str, Any]
     seed: int
 
+    def fit(self, distribution: Floats, number: int) -> Any:
+        """Return the fitted member of a round."""
+        member = seeded_clone(self.template, member_seed(self.seed, number))
+        rows = np.flatnonzero(distribution)
+        params = dict(self.fit_params)
+        if self.sample is None:
+            # With a mean of one, as if there were no weights: to some learners their size matters.
+            params["sample_weight"] = distribution[rows] * self.n_counted
+        else:
+            rows = self._drawn(self.sample, distribution, number)
+        is_whole = self.sample is None and len(rows) == len(distribution)
+        table = self.table.take(None if is_whole else rows, None)
+        return member.fit(table, self.y[rows], **params)
+
+    def _drawn(self, sample: Sample, distribution: Floats, number: int) -> NDArray[np.intp]:
+        """Draw rows, and draw again where all have the same target: nothing is learnt from it."""
+        for attempt in range(_REDRAWS):
+            counts = sample.draw(distribution, number + attempt * 2**32).astype(np.intp)
+            if len(np.unique(self.y[counts > 0])) > 1:
+                break
+        return np.repeat(np.arange(len(counts)), counts)
+
+
+@dataclass(frozen=True, eq=False)
+class AnyLearner:
+    """Any classifier.
+
+    Parameters
+    ----------
+    fitter : AnyFitter
+        Fits members.
+    labels : ndarray
+        Labels of all classes.
+    asks_probabilities : bool
+        Whether votes are made of probabilities.
+    """
+
+    fitter: AnyFitter
+    labels: NDArray[Any]
+    asks_probabilities: bool
+
     def learn(self, rows: _core.BoostedRows, number: int) -> Lesson:
         """Fit the classifier."""
-        member = self._seeded(number)
-        distribution = rows.distribution()
-        if self.sample is None:
-            self._fit_weighted(member, distribution)
-        else:
-            self._fit_drawn(member, self.sample, distribution, number)
-        native = self.table.native
+        member = self.fitter.fit(rows.distribution(), number)
+        native = self.fitter.table.native
         n_classes = len(self.labels)
         said = codes_of(member.predict(native), self.labels)
         groups = said.astype(np.uint32)
@@ -238,29 +267,6 @@ class AnyLearner:
         own = np.arange(len(said), dtype=np.uint32)
         shares = rows.shares(own, len(own))
         return Lesson(member, own, shares, said, aligned(member, native, self.labels))
-
-    def _seeded(self, number: int) -> Any:
-        member = clone(self.template)
-        seed = member_seed(self.seed, number)
-        names = sorted(member.get_params())
-        wanted = [name for name in names if name.split("__")[-1] == "random_state"]
-        return member.set_params(**{name: parameter_seed(seed, k) for k, name in enumerate(wanted)})
-
-    def _fit_weighted(self, member: Any, distribution: Floats) -> None:
-        rows = np.flatnonzero(distribution)
-        # With a mean of one, as if there were no weights: to some learners their size matters.
-        weights = distribution[rows] * self.n_counted
-        chosen = None if len(rows) == len(distribution) else rows
-        y = self.labels[self.codes[rows]]
-        member.fit(self.table.take(chosen, None), y, sample_weight=weights, **self.fit_params)
-
-    def _fit_drawn(self, member: Any, sample: Sample, distribution: Floats, number: int) -> None:
-        for attempt in range(_REDRAWS):
-            counts = sample.draw(distribution, number + attempt * 2**32).astype(np.intp)
-            if len(np.unique(self.codes[counts > 0])) > 1 or len(self.labels) == 1:
-                break
-        drawn = np.repeat(np.arange(len(counts)), counts)
-        member.fit(self.table.take(drawn, None), self.labels[self.codes[drawn]], **self.fit_params)
 
 
 def codes_of(answers: Any, labels: NDArray[Any]) -> NDArray[np.intp]:
@@ -287,7 +293,3 @@ def aligned(member: Any, X: Any, labels: NDArray[Any]) -> Floats:
     result = np.zeros((len(said), len(labels)))
     result[:, codes_of(member.classes_, labels)] = said
     return result
-
-
-# Makes a learner for rows with these weights; None: all one.
-MakeLearner = Callable[[Floats | None], Learner]

@@ -15,26 +15,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from committee import _core
-from committee._adaboost_learners import Sample
 from committee._adaboost_trace import RoundLog
-from committee._boosted_median import weighted_lower_median
+from committee._boosted_median import RunningMedian
 from committee._boosted_table import BoostedTable
-from committee._oob_target import OobMetric, OobTarget
+from committee._boosted_watch import Watch
+from committee._oob_target import OobTarget
 from committee._progress import Progress
-from committee._sampling import member_seed, parameter_seed
+from committee._sampling import member_seed
 from committee._target import read_reals, warn_of_column
 from committee._tree_settings import EngineTarget, RowWeights, check_reals
-from committee._validation import Stopper
+from committee._vote_rule import NO_EDGE, decisive_weight
 
 Floats = NDArray[np.float64]
 
 LOSSES = ("linear", "square", "exponential")
-
-# A mean loss so close to one half is rounding: such a learner gets no vote.
-_NO_EDGE = 1e-10
 
 
 @dataclass(eq=False)
@@ -67,7 +63,7 @@ class R2Fit(BoostedTable):
         own = np.ones(self.n_rows) if self.weights is None else self.weights
         self.distribution: Floats = own / own.max()
         self.distribution /= self.distribution.sum()
-        self.sample = Sample(self.n_counted, self.seed) if self.resamples else None
+        self.sample = self._sample(self.weights)
         if self.schema is not None:
             self._prepare_trees()
 
@@ -75,7 +71,7 @@ class R2Fit(BoostedTable):
         """Run the rounds; return what is to be set."""
         model = self.model
         progress = Progress(self.name, "rounds", model.n_estimators, int(model.verbose))
-        watch = None if self.validation is None else self._watch()
+        watch = None if self.validation is None else MedianWatch(self)
         done = _Committee()
         for number in range(model.n_estimators):
             stops = self._round(number, done, watch)
@@ -96,13 +92,13 @@ class R2Fit(BoostedTable):
 
     # ---- rounds ----
 
-    def _round(self, number: int, done: _Committee, watch: Watch | None) -> bool:
+    def _round(self, number: int, done: _Committee, watch: MedianWatch | None) -> bool:
         """Add a member and weigh rows anew; return whether it was the last."""
         member = self._learn(number)
         losses = self._losses(self._say(member, self.table))
         # Losses are at most one, and so is their mean.
         error = min(float(self.distribution @ losses), 1.0)
-        is_useless = error >= 0.5 - _NO_EDGE
+        is_useless = error >= 0.5 - NO_EDGE
         if is_useless and number > 0:
             return True
         weight = self._weight(error, done.sum_of_weights)
@@ -120,9 +116,9 @@ class R2Fit(BoostedTable):
         return False
 
     def _weight(self, error: float, sum_before: float) -> float:
-        if error == 0:  # one more than all before: the median is what a perfect member says
-            return 1.0 + sum_before
-        if error >= 0.5 - _NO_EDGE:
+        if error == 0:  # the median is what a perfect member says
+            return decisive_weight(sum_before)
+        if error >= 0.5 - NO_EDGE:
             return 1.0
         return float(self.model.learning_rate * (math.log1p(-error) - math.log(error)))
 
@@ -150,35 +146,21 @@ class R2Fit(BoostedTable):
         self.counts = None if self.weights is None else counted.repetitions
 
     def _learn(self, number: int) -> Any:
-        seed = member_seed(self.seed, number)
         weights = self.distribution
+        if self.schema is None:
+            counted = RowWeights(self.n_rows, self.weights, None)
+            return self._fitter(self.y, counted, self.sample).fit(weights, number)
         if self.sample is not None:
             weights = self.sample.draw(weights, number)
-        if self.schema is None:
-            return self._fit(seed, weights)
         tree = _core.grow_tree(
             self.dataset,
             reals=self.engine_target.reals,
             weights=weights,
             counts=None if self.sample is not None else self.counts,
-            settings={**self.settings, "seed": seed},
+            settings={**self.settings, "seed": member_seed(self.seed, number)},
         )
         alpha = float(self.template.ccp_alpha)
         return tree.prune(alpha) if alpha > 0 else tree
-
-    def _fit(self, seed: int, weights: Floats) -> Any:
-        """Fit a regressor of any kind."""
-        member = clone(self.template)
-        names = sorted(member.get_params())
-        wanted = [name for name in names if name.split("__")[-1] == "random_state"]
-        member.set_params(**{name: parameter_seed(seed, k) for k, name in enumerate(wanted)})
-        rows = np.flatnonzero(weights)
-        if self.sample is not None:
-            rows = np.repeat(rows, weights[rows].astype(np.intp))
-            return member.fit(self.table.take(rows, None), self.y[rows], **self.fit_params)
-        own = weights[rows] * self.n_counted
-        table = self.table.take(rows, None)
-        return member.fit(table, self.y[rows], sample_weight=own, **self.fit_params)
 
     def _say(self, member: Any, table: Any) -> Floats:
         if self.schema is None:
@@ -195,54 +177,19 @@ class R2Fit(BoostedTable):
     def _read_more(self, y: Any, weights: Floats | None) -> OobTarget:
         return _target_of(y, weights)
 
-    def _watch(self) -> Watch:
-        assert self.validation is not None
-        table, target = self.validation
-        scoring = True if self.model.scoring is None else self.model.scoring
-        stopper = Stopper(self.model.n_iter_no_change, float(self.model.tol))
-        return Watch(table, target, scoring, stopper)
 
+class MedianWatch(Watch):
+    """Validation rows of numbers, and what members say of them."""
 
-class Watch:
-    """Validation rows: what members say of them, the score after each round, and when to stop.
-
-    Parameters
-    ----------
-    table : _core.Table or AnyTable
-        The rows.
-    target : OobTarget
-        Their targets.
-    scoring : True, str or callable
-        The score; True is R2.
-    stopper : Stopper
-        Remembers the best round.
-    """
-
-    def __init__(self, table: Any, target: OobTarget, scoring: Any, stopper: Stopper) -> None:
-        self.table = table
-        self._metric = OobMetric(target, scoring, "scoring")
-        self._rows = np.flatnonzero(target.counted)
-        self._stopper = stopper
-        self._said: list[Floats] = []
-        self._weights: list[float] = []
-
-    @property
-    def best(self) -> int:
-        """Number of rounds with the best score, the first of equals."""
-        return self._stopper.best
+    def __init__(self, fit: R2Fit) -> None:
+        assert fit.validation is not None
+        super().__init__(fit.model, *fit.validation)
+        self._medians = RunningMedian(self.target.n_rows)
 
     def look(self, said: Floats, weight: float) -> tuple[float, bool]:
         """Take what one more member says; return the score, and whether to stop."""
-        self._said.append(said)
-        self._weights.append(weight)
-        values = weighted_lower_median(np.column_stack(self._said), np.array(self._weights))
-        score = self._metric.score(values[:, np.newaxis], self._rows)
-        if np.isnan(score):
-            raise ValueError(
-                f"scoring gave NaN for the validation rows in round {len(self._said)}; give an "
-                "eval_set of several rows, or leave n_iter_no_change=None"
-            )
-        return score, self._stopper.add(-score)
+        self._medians.add(said, weight)
+        return self.take(self._medians.medians()[:, np.newaxis], self._medians.n_members)
 
 
 def _target_of(y: Any, weights: Floats | None) -> OobTarget:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from committee._codec_classes import register
+from committee._conditions import stump_text
 
 Floats = NDArray[np.float64]
 
@@ -77,8 +79,8 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
     ----------
     log : RoundLog
         The numbers.
-    rules : list of str or None
-        What each learner asks and says.
+    members : sequence of estimators or None
+        Trees, whose rules are told.
     kind : {"votes", "equal", "losses"}
         What weights of members are: logarithms of odds, all the same, or those of AdaBoost.R2.
 
@@ -103,7 +105,7 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
         The weights of the rows that each learner was fitted to; they add up to one. Kept with
         ``keep_weights=True``.
     rules : list of str
-        What each learner asks and says, in words, where it is a stump.
+        What each learner asks and says, in words; of a larger tree the number of its leaves.
 
     Examples
     --------
@@ -116,9 +118,9 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
     """
 
     def __init__(
-        self, log: RoundLog, rules: Sequence[str] | None = None, kind: str = "votes"
+        self, log: RoundLog, members: Sequence[Any] | None = None, kind: str = "votes"
     ) -> None:
-        self._log, self._rules, self._kind = log, rules, kind
+        self._log, self._members, self._kind = log, members, kind
         for name in _NUMBERS:
             setattr(self, name, np.array(getattr(log, name)))
 
@@ -139,13 +141,19 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
         """The weights of the rows in each round; None if they were not kept."""
         return np.array(self._log.distributions) if self._log.distributions else None
 
-    @property
+    @cached_property
     def rules(self) -> list[str]:
         """What each learner asks and says, in words."""
-        return [] if self._rules is None else list(self._rules)
+        return [] if self._members is None else [stump_text(each) for each in self._members]
 
     def columns(self) -> dict[str, Any]:
         """Return the columns that have numbers, and the rules."""
+        columns = self._numbers()
+        if self._members is not None:
+            columns["rule"] = self.rules
+        return columns
+
+    def _numbers(self) -> dict[str, Any]:
         names = ["error", "weight", "beta", "normalizer", "bound", "train_error"]
         columns: dict[str, Any] = {}
         for name in [*names, "validation_score"]:
@@ -153,8 +161,6 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
             is_idle = self._kind == "equal" and name in ("weight", "beta")
             if not is_idle and not np.isnan(column).all():
                 columns[name] = column
-        if self._rules is not None:
-            columns["rule"] = self.rules
         return columns
 
     def to_frame(self) -> Any:
@@ -180,12 +186,11 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
             yield {name: column[k] for name, column in columns.items()}
 
     def __repr__(self) -> str:
-        columns = self.columns()
-        names = [name for name in columns if name != "rule"]
-        lines = [" round " + " ".join(f"{name:>12}" for name in names)]
+        columns = self._numbers()
+        lines = [" round " + " ".join(f"{name:>12}" for name in columns)]
         for k in _shown(len(self)):
-            cells = " ".join(f"{columns[name][k]:>12.6g}" for name in names)
-            rule = f"  {columns['rule'][k]}" if "rule" in columns else ""
+            cells = " ".join(f"{column[k]:>12.6g}" for column in columns.values())
+            rule = "" if self._members is None else f"  {stump_text(self._members[k])}"
             lines.append(f"{k + 1:>6} {cells}{rule}")
         return "\n".join(lines)
 

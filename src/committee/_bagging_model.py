@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
 from committee._any_table import AnyTable
@@ -84,7 +83,6 @@ class BaggingModel(MetaEstimator):
 
     # Fitted attributes.
     estimator_: Any
-    estimators_: Sequence[Any]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     estimator_weights_: Floats
@@ -354,13 +352,6 @@ class BaggingModel(MetaEstimator):
 
     # ---- asking the members ----
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "estimators_"):
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
-                "appropriate arguments before using this estimator."
-            )
-
     def _open(self, X: Any) -> AnyTable:
         self._check_fitted()
         names = getattr(self, "feature_names_in_", None)
@@ -432,20 +423,6 @@ class BaggingModel(MetaEstimator):
         everything = np.arange(self.n_features_in_)
         columns = [self._columns(number) for number in range(len(self.estimators_))]
         return [everything.copy() if each is None else each for each in columns]
-
-    def __len__(self) -> int:
-        """Return the number of members."""
-        self._check_fitted()
-        return len(self.estimators_)
-
-    def __getitem__(self, index: int) -> Any:
-        """Return a member."""
-        self._check_fitted()
-        return self.estimators_[index]
-
-    def __iter__(self) -> Iterator[Any]:
-        self._check_fitted()
-        return iter(self.estimators_)
 
     def _validate_loaded(self) -> None:
         """Check that the parts of a loaded model fit each other."""

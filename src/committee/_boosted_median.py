@@ -39,3 +39,52 @@ def weighted_lower_median(said: Floats, weights: Floats) -> Floats:
         rows = np.arange(len(block))
         medians[begin : begin + _BLOCK] = block[rows, order[rows, place]]
     return medians
+
+
+class RunningMedian:
+    """The weighted lower medians of rows, while members come one by one.
+
+    Answers are kept in order, so that one more member takes time in the number of members, and not
+    a sort.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+
+    Examples
+    --------
+    >>> running = RunningMedian(1)
+    >>> for answer, weight in ((3.0, 5.0), (1.0, 1.0), (2.0, 1.0)):
+    ...     running.add(np.array([answer]), weight)
+    >>> running.medians().tolist()
+    [3.0]
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        self._said = np.empty((n_rows, 0))
+        self._weights = np.empty((n_rows, 0))
+
+    @property
+    def n_members(self) -> int:
+        """Number of members so far."""
+        return int(self._said.shape[1])
+
+    def add(self, said: Floats, weight: float) -> None:
+        """Add a member: behind all who say the same or less."""
+        n_rows, n_members = self._said.shape
+        places = (self._said <= said[:, np.newaxis]).sum(axis=1)
+        is_old = np.ones((n_rows, n_members + 1), bool)
+        is_old[np.arange(n_rows), places] = False
+        for name, new in (("_said", said), ("_weights", np.full(n_rows, weight))):
+            merged = np.empty((n_rows, n_members + 1))
+            merged[is_old] = getattr(self, name).ravel()
+            merged[np.arange(n_rows), places] = new
+            setattr(self, name, merged)
+
+    def medians(self) -> Floats:
+        """Return the medians of the members so far."""
+        sums = np.cumsum(self._weights, axis=1)
+        places = (sums >= 0.5 * sums[:, -1:]).argmax(axis=1)
+        medians: Floats = self._said[np.arange(len(places)), places]
+        return medians

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from committee import _core
+from committee._adaboost_learners import AnyFitter, Sample
 from committee._any_table import AnyTable
 from committee._meta_estimator import takes_weights
 from committee._oob_target import OobTarget
@@ -152,6 +153,20 @@ class BoostedTable(ABC):
             self.weights,
             exact=self.template._is_exact(self.n_rows),
             n_threads=self.n_threads,
+        )
+
+    def _sample(self, weights: Floats | None) -> Sample | None:
+        """Return what draws rows, as many as there are; None where they are weighed.
+
+        Whole weights are no reason to draw more: they may be numbers of people.
+        """
+        n_rows = self.n_rows if weights is None else int((weights > 0).sum())
+        return Sample(n_rows, self.seed) if self.resamples else None
+
+    def _fitter(self, y: NDArray[Any], counted: RowWeights, sample: Sample | None) -> AnyFitter:
+        """Return what fits members of any kind."""
+        return AnyFitter(
+            self.template, self.table, y, counted.n_counted, sample, self.fit_params, self.seed
         )
 
     def _tree_settings(self, target: EngineTarget, counted: RowWeights) -> dict[str, Any]:

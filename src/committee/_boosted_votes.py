@@ -15,6 +15,7 @@ from committee import _core
 from committee._adaboost_learners import aligned, class_shares, codes_of
 from committee._any_table import AnyTable
 from committee._tree_arrays import tree_kinds
+from committee._tree_members import TreeMembers
 from committee._vote_rule import VoteRule
 
 Floats = NDArray[np.float64]
@@ -112,6 +113,15 @@ class AnyVotes:
         votes += votes_of(
             self._members[number], table.native, self._weights[number], self._labels, self._rule
         )
+
+
+def make_votes(
+    members: TreeMembers | Sequence[Any], weights: Floats, labels: NDArray[Any], rule: VoteRule
+) -> TreeVotes | AnyVotes:
+    """Return how the votes of members add up."""
+    if isinstance(members, TreeMembers):
+        return TreeVotes(members.forest, weights, rule)
+    return AnyVotes(members, weights, labels, rule)
 
 
 def votes_of(member: Any, X: Any, weight: float, labels: NDArray[Any], rule: VoteRule) -> Floats:

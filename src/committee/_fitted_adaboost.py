@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
 from committee._adaboost_trace import AdaBoostTrace, RoundLog
 from committee._any_table import AnyTable
-from committee._conditions import stump_text
 from committee._meta_estimator import MetaEstimator, check_estimator_kind
 from committee._oob_target import resolve_metric
-from committee._params import check_bool, check_choice, check_int, check_real
+from committee._params import check_bool, check_int, check_real, or_auto
 from committee._table import TableSchema
 from committee._threads import resolve_threads
 from committee._tree_members import TreeMembers
@@ -53,7 +50,6 @@ class FittedAdaBoost(MetaEstimator):
     verbose: int
 
     # Fitted attributes.
-    estimators_: Sequence[Any]
     estimator_weights_: Floats
     estimator_errors_: Floats
     n_features_in_: int
@@ -88,10 +84,9 @@ class FittedAdaBoost(MetaEstimator):
             include_high=False,
         )
         check_real("tol", self.tol, 0.0)
-        if isinstance(self.resampling, str):
-            check_choice("resampling", self.resampling, ("auto",))
-        else:
-            check_bool("resampling", self.resampling)
+        if not (isinstance(self.resampling, str) and self.resampling == "auto"):
+            with or_auto():
+                check_bool("resampling", self.resampling)
         check_bool("keep_weights", self.keep_weights)
         is_switch = isinstance(self.verbose, bool | np.bool_)
         check_int("verbose", int(self.verbose) if is_switch else self.verbose, 0)
@@ -118,13 +113,6 @@ class FittedAdaBoost(MetaEstimator):
 
     # ---- answers ----
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "estimators_"):
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
-                "appropriate arguments before using this estimator."
-            )
-
     def _open(self, X: Any) -> Any:
         """Read a table to predict from, as the members read it."""
         self._check_fitted()
@@ -140,8 +128,8 @@ class FittedAdaBoost(MetaEstimator):
         if not hasattr(self, "estimators_"):
             raise AttributeError(f"{type(self).__name__} is not fitted")
         members = self.estimators_
-        rules = [stump_text(each) for each in members] if isinstance(members, TreeMembers) else None
-        return AdaBoostTrace(self._log, rules, self._trace_kind())
+        trees = members if isinstance(members, TreeMembers) else None
+        return AdaBoostTrace(self._log, trees, self._trace_kind())
 
     @abstractmethod
     def _trace_kind(self) -> str:
@@ -167,20 +155,6 @@ class FittedAdaBoost(MetaEstimator):
                 ) from error
         importances: Floats = weights @ each / weights.sum()
         return importances
-
-    def __len__(self) -> int:
-        """Return the number of members."""
-        self._check_fitted()
-        return len(self.estimators_)
-
-    def __getitem__(self, index: int) -> Any:
-        """Return a member."""
-        self._check_fitted()
-        return self.estimators_[index]
-
-    def __iter__(self) -> Iterator[Any]:
-        self._check_fitted()
-        return iter(self.estimators_)
 
     def _validate_loaded(self) -> None:
         """Check that the parts of a loaded model fit each other."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sklearn import get_config
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -20,6 +21,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 class MetaEstimator(BaseEstimator, ABC):
     """Base class of estimators whose members are copies of one template."""
+
+    estimators_: Sequence[Any]
 
     @abstractmethod
     def _get_estimator(self) -> Any:
@@ -34,6 +37,27 @@ class MetaEstimator(BaseEstimator, ABC):
         tags.input_tags.sparse = member.input_tags.sparse
         tags.input_tags.allow_nan = member.input_tags.allow_nan
         return tags
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "estimators_"):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
+
+    def __len__(self) -> int:
+        """Return the number of members."""
+        self._check_fitted()
+        return len(self.estimators_)
+
+    def __getitem__(self, index: int) -> Any:
+        """Return a member."""
+        self._check_fitted()
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        self._check_fitted()
+        return iter(self.estimators_)
 
     def _callee(self, method: str) -> str:
         """Return the method of members that a method of the ensemble calls."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from committee._codec_classes import register
 from committee._core import SamplingPlan, derive_key
@@ -45,6 +46,14 @@ def member_seed(seed: int, member: int) -> int:
 def parameter_seed(seed: int, index: int) -> int:
     """Seed of one of several parameters of a member, in the range that every library takes."""
     return derive_key(seed, index) >> 33
+
+
+def seeded_clone(template: Any, seed: int) -> Any:
+    """Return a copy of an estimator, each of its random states set by a seed of its own."""
+    member = clone(template)
+    names = sorted(member.get_params())
+    wanted = [name for name in names if name.split("__")[-1] == "random_state"]
+    return member.set_params(**{name: parameter_seed(seed, k) for k, name in enumerate(wanted)})
 
 
 @register

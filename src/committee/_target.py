@@ -121,7 +121,9 @@ def read_known_classes(y: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
     known = {label: code for code, label in enumerate(classes.tolist())}
     found = labels.classes[0].tolist()
     unknown = [label for label in found if label not in known]
-    if unknown or labels.n_outputs > 1:
+    if labels.n_outputs > 1:
+        raise ValueError(f"y should be a 1d array, got {labels.n_outputs} columns instead")
+    if unknown:
         raise ValueError(
             f"y has the labels {unknown}, which the y of fit has not; the classes are {list(known)}"
         )

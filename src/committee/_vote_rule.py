@@ -22,9 +22,14 @@ VARIANTS = ("discrete", "real", "gentle")
 MULTICLASS = ("SAMME", "M1")
 
 # An edge over chance below this is rounding: such a learner knows nothing.
-_NO_EDGE = 1e-10
+NO_EDGE = 1e-10
 # exp of it is a number; only errors below 1e-217 ask for more.
 _LARGEST_EXPONENT = 500.0
+
+
+def decisive_weight(sum_of_weights: float) -> float:
+    """Return the weight of a perfect member, which would be infinite: it decides, and is finite."""
+    return 1.0 + sum_of_weights
 
 
 @dataclass(slots=True, eq=False)  # not frozen: there is one a round, and that takes its time
@@ -132,7 +137,7 @@ class VoteRule:
         votes = self.learning_rate * self.scores(shares if said is None else said)
         factors = np.exp(np.clip(-votes, -_LARGEST_EXPONENT, _LARGEST_EXPONENT))
         growth = float((shares * factors).sum()) / total
-        is_useless = error > 0 and growth >= 1 - _NO_EDGE
+        is_useless = error > 0 and growth >= 1 - NO_EDGE
         return Verdict(error, 1.0, growth, votes, factors, growth, error == 0, is_useless)
 
     def _vote(self, is_right: NDArray[np.bool_], error: float, sum_of_weights: float) -> Verdict:
@@ -155,8 +160,8 @@ class VoteRule:
 
     def _is_useless(self, error: float) -> bool:
         if self.n_classes == 2:  # a learner that is mostly wrong votes for the other class
-            return abs(1 - 2 * error) <= _NO_EDGE
-        return self.n_classes > 2 and error >= self.chance - _NO_EDGE
+            return abs(1 - 2 * error) <= NO_EDGE
+        return self.n_classes > 2 and error >= self.chance - NO_EDGE
 
     def weight(self, error: float, sum_of_weights: float = 0.0) -> float:
         r"""Return the weight of a vote.
@@ -174,16 +179,17 @@ class VoteRule:
         3.5
         """
         if error == 0:
-            return 1.0 + sum_of_weights
+            return decisive_weight(sum_of_weights)
         if error == 1:
-            return -1.0 - sum_of_weights
+            return -decisive_weight(sum_of_weights)
         n_others = 1 if self.multiclass == "M1" else max(self.n_classes - 1, 1)
         return self.learning_rate * (math.log1p(-error) - math.log(error) + math.log(n_others))
 
     def scores(self, said: Floats) -> Floats:
         """Return what members of "real" and "gentle" add to scores, learning rate aside.
 
-        The probability of a class is the softmax of its scores.
+        Those of "real" are logarithms of probabilities, those of "gentle" probabilities, both less
+        what they would be if all classes were alike.
 
         Parameters
         ----------

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from committee._any_table import AnyTable
 from committee._fast_losses import Pair
 from committee._loss import Loss
 from committee._monotone_steps import monotone_steps
 from committee._objective import Objective
-from committee._sampling import member_seed, parameter_seed
+from committee._sampling import member_seed, seeded_clone
 
 if TYPE_CHECKING:
     from committee import _core
@@ -216,7 +215,8 @@ class AnyLearner:
             options["sample_weight"] = objective.weights[chosen]
         members, longest = [], 0.0
         for column, (gradient, _) in enumerate(pairs):
-            member = self._template(number * len(pairs) + column)
+            index = number * len(pairs) + column
+            member = seeded_clone(self.estimator, member_seed(self.seed, index))
             member.fit(table, -gradient[chosen], **options)
             said = self.say(member, self.table.native)
             scores[:, column] += said
@@ -228,10 +228,3 @@ class AnyLearner:
         """Return what a member adds to the scores of some rows."""
         values = np.asarray(member.predict(table), np.float64)
         return self.learning_rate * values.reshape(len(values))
-
-    def _template(self, index: int) -> Any:
-        member = clone(self.estimator)
-        names = member.get_params()
-        seed = member_seed(self.seed, index)
-        wanted = [name for name in sorted(names) if name.split("__")[-1] == "random_state"]
-        return member.set_params(**{name: parameter_seed(seed, k) for k, name in enumerate(wanted)})

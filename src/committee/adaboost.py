@@ -12,8 +12,8 @@ from sklearn.metrics import accuracy_score, r2_score
 
 from committee._adaboost_fit import AdaBoostFit
 from committee._adaboost_regression import LOSSES, R2Fit
-from committee._boosted_median import weighted_lower_median
-from committee._boosted_votes import AnyVotes, TreeVotes
+from committee._boosted_median import RunningMedian, weighted_lower_median
+from committee._boosted_votes import AnyVotes, TreeVotes, make_votes
 from committee._fitted_adaboost import FittedAdaBoost
 from committee._params import check_choice
 from committee._target import read_known_classes
@@ -51,8 +51,8 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
         probabilities. The last two need learners with `predict_proba`. Probabilities of "real" are
         smoothed by 0.02 of the weight for each class.
     multiclass : {"SAMME", "M1"}, default="SAMME"
-        With K > 2 classes, a learner is of use if its error is less than 1 - 1/K, or less than one
-        half. With two classes both are the same.
+        With K > 2 classes, a learner that votes for a class is of use if its error is less than
+        1 - 1/K, or less than one half. With two classes both are the same.
     criterion : {"gini", "entropy", "log_loss", "error"}, default="gini"
         What the default stump should reduce; "error" is the weighted error itself.
     resampling : bool or "auto", default="auto"
@@ -61,8 +61,8 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
     calibration : {"auto", "folds", "train"} or None, default="auto"
         From which rows the temperature of probabilities is chosen: three folds held out in turns,
         or the training rows. "auto" takes validation rows where there are some, training rows
-        where there are 50 or more for each leaf of all members together, else folds, which cost
-        twice the time of the fit once more. None leaves the temperature at one.
+        where there are 50 or more for each leaf of all members together, else folds: the whole fit
+        then takes three to four times as long. None leaves the temperature at one.
     n_iter_no_change : int or None, default=None
         Stop after so many rounds without a better score on validation rows, and go back to the best
         round. None runs all rounds, and goes back only if `fit` is given an `eval_set`.
@@ -127,7 +127,8 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
 
     A perfect learner, whose weight would be infinite, gets one more than all before it together,
     and is the last. With two classes a learner that is mostly wrong votes with a negative weight,
-    that is, for the other class. Boosting stops when a learner is no better than chance.
+    that is, for the other class. Boosting stops when a learner is no better than chance (with "M1",
+    when its error is not below one half).
 
     Examples
     --------
@@ -252,6 +253,11 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
         check_choice("multiclass", self.multiclass, MULTICLASS)
         check_choice("criterion", self.criterion, DecisionTreeClassifier._criteria)
         check_choice("calibration", self.calibration, ("auto", "folds", "train"), none=True)
+        if self.variant != "discrete" and self.multiclass != "SAMME":
+            raise ValueError(
+                f'multiclass must be "SAMME" with variant={self.variant!r}: only votes for a class '
+                f"are weighed by errors; got {self.multiclass!r}"
+            )
         learner = self._get_estimator()
         if self.variant != "discrete" and not hasattr(learner, "predict_proba"):
             raise ValueError(
@@ -260,10 +266,7 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
             )
 
     def _make_votes(self) -> TreeVotes | AnyVotes:
-        members = self.estimators_
-        if isinstance(members, TreeMembers):
-            return TreeVotes(members.forest, self.estimator_weights_, self._rule)
-        return AnyVotes(members, self.estimator_weights_, self.classes_, self._rule)
+        return make_votes(self.estimators_, self.estimator_weights_, self.classes_, self._rule)
 
     def _validate_loaded(self) -> None:
         super()._validate_loaded()
@@ -731,8 +734,10 @@ default="squared_error"
             The last are those of `predict`.
         """
         said = self._said(X)
-        for n_members in range(1, said.shape[1] + 1):
-            yield weighted_lower_median(said[:, :n_members], self.estimator_weights_[:n_members])
+        running = RunningMedian(len(said))
+        for answers, weight in zip(said.T, self.estimator_weights_, strict=True):
+            running.add(answers, float(weight))
+            yield running.medians()
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Yield R2 after the first round, the first two, and so on.

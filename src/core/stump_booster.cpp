@@ -15,7 +15,7 @@
 namespace committee {
 
 StumpBooster::StumpBooster(const BinnedDataset& dataset, BoostedRows& rows,
-                           const StumpOptions& options)
+                           const StumpOptions& options, Monitor& monitor)
     : dataset_(dataset),
       rows_(rows),
       options_(options),
@@ -45,15 +45,17 @@ StumpBooster::StumpBooster(const BinnedDataset& dataset, BoostedRows& rows,
          feature.column});
   }
   records_ = make_record_groups(columns, dataset.n_rows(), options.n_threads);
-  parallel_for(features_.size(), options.n_threads, [&](std::size_t i) {
+  const auto prepare = [&](std::size_t i) {
     const StumpFeature& feature = features_[i];
+    monitor.check();
     std::vector<std::int64_t>& n_rows = n_rows_[feature.index];
     n_rows.assign(std::size_t{feature.column.n_values} + 1, 0);
     for (std::size_t row = 0; row < rows.n_rows(); ++row) {
       n_rows[feature.column.at(row)] += rows.count(row);
     }
     if (feature.column.width != 1 && !feature.is_category) sort(feature);
-  });
+  };
+  parallel_for(features_.size(), options.n_threads, prepare, &monitor);
   rows_.track();
 }
 

@@ -31,7 +31,8 @@ struct StumpOptions {
 class StumpBooster {
  public:
   // Both have to stay alive.
-  StumpBooster(const BinnedDataset& dataset, BoostedRows& rows, const StumpOptions& options);
+  StumpBooster(const BinnedDataset& dataset, BoostedRows& rows, const StumpOptions& options,
+               Monitor& monitor);
 
   // The best stump for the present weights, a leaf where nothing can be split. Its values are
   // shares of classes, its weights shares of all.

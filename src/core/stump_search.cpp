@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "grow_options.hpp"
 
@@ -253,6 +255,13 @@ void StumpSearch::try_sorted(const StumpFeature& feature, const SortedFeature& s
 
 // ---- categories ----
 
+struct StumpSearch::Prefix {
+  double score = -std::numeric_limits<double>::infinity();  // without the price of levels
+  std::size_t n_levels = 0;
+  std::int64_t weight = 0;
+  bool is_new = false;  // found in the order that was looked at last
+};
+
 void StumpSearch::try_levels(const StumpFeature& feature,
                              std::span<const std::int64_t* const> cells, StumpScratch& scratch,
                              Split& best) const {
@@ -266,7 +275,7 @@ void StumpSearch::try_levels(const StumpFeature& feature,
     weights.push_back(static_cast<double>(weight));
   }
   if (present.size() < 2) return;
-  const double penalty = level_price(level_penalty_, impurity_, n_rows_, present.size());
+  Prefix prefix;
   const std::size_t n_orders = cells.size() == 2 ? 1 : cells.size();
   for (std::size_t order = 0; order < n_orders; ++order) {
     const std::int64_t* const of_class = cells[n_orders == 1 ? 1 : order];
@@ -276,35 +285,37 @@ void StumpSearch::try_levels(const StumpFeature& feature,
                                    present[i]);
     }
     std::sort(scratch.ordered.begin(), scratch.ordered.end());
-    try_prefixes(feature, cells, penalty, scratch, best);
+    prefix.is_new = false;
+    try_prefixes(cells, scratch, prefix);
+    if (prefix.is_new) std::swap(scratch.ordered, scratch.best_order);
   }
+  const double penalty = level_price(level_penalty_, impurity_, n_rows_, present.size());
+  if (!(prefix.score - penalty > best.score)) return;
+  best = Split{};
+  best.score = prefix.score - penalty;
+  best.penalty = penalty;
+  best.feature = feature.index;
+  best.kind = SplitKind::kSubset;
+  best.child_of_code.assign(feature.column.n_codes(), kNoChild);
+  for (std::size_t i = 0; i < present.size(); ++i) {
+    best.child_of_code[scratch.best_order[i].second] = i < prefix.n_levels ? 0 : 1;
+  }
+  best.default_child = prefix.weight > total_ - prefix.weight ? 0 : 1;
+  if (!feature.column.has_missing) return;
+  const std::uint32_t child = best.child_of_code[feature.column.missing_code()];
+  if (child != kNoChild) best.default_child = child;
 }
 
 // Tries the first levels of an order, one more each time, as the left side.
-void StumpSearch::try_prefixes(const StumpFeature& feature,
-                               std::span<const std::int64_t* const> cells, double penalty,
-                               StumpScratch& scratch, Split& best) const {
+void StumpSearch::try_prefixes(std::span<const std::int64_t* const> cells, StumpScratch& scratch,
+                               Prefix& best) const {
   std::vector<std::int64_t>& left = scratch.left;
   const auto& ordered = scratch.ordered;
   std::fill(left.begin(), left.end(), 0);
   for (std::size_t n = 0; n + 1 < ordered.size(); ++n) {
     for (std::size_t k = 0; k < left.size(); ++k) left[k] += cells[k][ordered[n].second];
-    const double score = score_of(left.data(), scratch) - penalty;
-    if (!(score > best.score)) continue;
-    best = Split{};
-    best.score = score;
-    best.penalty = penalty;
-    best.feature = feature.index;
-    best.kind = SplitKind::kSubset;
-    best.child_of_code.assign(feature.column.n_codes(), kNoChild);
-    for (std::size_t i = 0; i < ordered.size(); ++i) {
-      best.child_of_code[ordered[i].second] = i <= n ? 0 : 1;
-    }
-    const std::int64_t weight = sum_of(left);
-    best.default_child = weight > total_ - weight ? 0 : 1;
-    if (!feature.column.has_missing) continue;
-    const std::uint32_t child = best.child_of_code[feature.column.missing_code()];
-    if (child != kNoChild) best.default_child = child;
+    const double score = score_of(left.data(), scratch);
+    if (score > best.score) best = {score, n + 1, sum_of(left), true};
   }
 }
 

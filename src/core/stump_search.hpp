@@ -28,6 +28,7 @@ struct StumpScratch {
   std::vector<std::int64_t> here;
   std::vector<std::int64_t> cells;  // of a feature, where the caller has to put them together
   std::vector<std::pair<double, std::uint32_t>> ordered;  // levels
+  std::vector<std::pair<double, std::uint32_t>> best_order;
   std::array<std::uint32_t, kCuts> places;  // codes, or places in the order of a feature
   std::array<std::int64_t, kCuts> weight;   // on the left of the cut after each place
   std::array<std::int64_t, kCuts> ones;
@@ -101,8 +102,9 @@ class StumpSearch {
                      Split& best) const;
   void try_levels(const StumpFeature& feature, std::span<const std::int64_t* const> cells,
                   StumpScratch& scratch, Split& best) const;
-  void try_prefixes(const StumpFeature& feature, std::span<const std::int64_t* const> cells,
-                    double penalty, StumpScratch& scratch, Split& best) const;
+  struct Prefix;  // the first levels of an order
+  void try_prefixes(std::span<const std::int64_t* const> cells, StumpScratch& scratch,
+                    Prefix& best) const;
 
   Criterion criterion_;
   double level_penalty_;

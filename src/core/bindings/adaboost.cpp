@@ -132,8 +132,8 @@ std::unique_ptr<StumpObject> make_stumps(nb::object dataset, nb::object rows,
   if (!(level_penalty >= 0.0)) throw nb::value_error("level_penalty must not be negative");
   options.level_penalty = level_penalty;
   options.n_threads = std::max<std::size_t>(n_threads, 1);
-  auto booster = run_monitored(nb::none(), [&](Monitor&) {
-    return std::make_unique<StumpBooster>(binned, boosted, options);
+  auto booster = run_monitored(nb::none(), [&](Monitor& monitor) {
+    return std::make_unique<StumpBooster>(binned, boosted, options, monitor);
   });
   return std::make_unique<StumpObject>(
       StumpObject{std::move(dataset), std::move(rows), std::move(booster)});
