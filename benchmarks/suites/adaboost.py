@@ -148,7 +148,7 @@ PARTS: tuple[Part, ...] = (
         (_STUMPS_1, _EXACT_STUMPS_1),
         {
             "quick": RoundsSize((1_000, 2_000), (8, 16), (5, 25), repeats=1),
-            "full": RoundsSize((10_000, 30_000, 100_000, 300_000), (10, 30, 90), (20, 120), 3),
+            "full": RoundsSize((10_000, 30_000, 100_000, 300_000), (10, 30, 90), (10, 60), 2),
         },
         most_spread=2.0,
     ),
@@ -163,10 +163,10 @@ PARTS: tuple[Part, ...] = (
     TablesPart(
         "tables",
         "Real tables: log loss of probabilities, RMSE",
-        (_duel("50 rounds", 50), _duel("300 rounds", 300)),
+        (_duel("50 rounds", 50), _duel("200 rounds", 200)),
         {
             "quick": TablesSize(max_rows=300, resamples=2, max_tables=3),
-            "full": TablesSize(max_rows=60_000, resamples=2),
+            "full": TablesSize(max_rows=12_000, resamples=2),
         },
         class_metric="log_loss",
     ),
