@@ -125,6 +125,37 @@ def test_a_row_of_weight_two_is_the_row_twice_to_the_last_bit(rng):
     assert (weighted.distribution()[weights == 0] == 0).all()
 
 
+@pytest.mark.parametrize("lightest", [1e-30, 1e-40, 1e-300, 5e-324])
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_no_row_is_too_light_for_a_leaf(criterion, lightest):
+    y = np.array([0, 0, 1], np.int32)
+    weights = np.array([1e30, 1e30, lightest])
+    _, dataset = dataset_of(np.array([[0.0], [0.0], [1.0]]), weights)
+    rows = _core.BoostedRows(y, 2, weights)
+    tree, groups, shares, _ = _core.StumpBooster(dataset, rows, criterion=criterion).find()
+    assert groups.tolist() == [1, 1, 2]
+    assert tree.arrays()["values"].tolist() == [[1.0, shares[2, 1]], [1.0, 0.0], [0.0, 1.0]]
+    assert 0 < shares[2, 1] < 1e-29
+    assert rows.distribution()[2] > 0
+
+
+@pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e-300, 1e300])
+def test_weights_may_be_of_any_size(unit):
+    rows = _core.BoostedRows(np.array([0, 1, 0], np.int32), 2, np.array([1, 2, 1]) * unit)
+    assert rows.distribution().tolist() == [0.25, 0.5, 0.25]
+    assert rows.shares(np.zeros(3, np.uint32), 1).tolist() == [[0.5, 0.5]]
+
+
+def test_a_light_row_does_not_hide_what_large_factors_leave():
+    # The light row is in shares with 2^-110, and so the growth is said to be 1e37 instead of 1e-20.
+    rows = _core.BoostedRows(np.array([0, 0, 1], np.int32), 2, np.array([1.0, 0.5, 1e-200]))
+    groups = np.array([0, 0, 1], np.uint32)
+    factors = np.array([[1e-20, 1.0], [1.0, 1e70]])
+    rows.reweigh(groups, factors, float((rows.shares(groups, 2) * factors).sum()))
+    np.testing.assert_allclose(rows.distribution(), [2 / 3, 1 / 3, 1e-110 / 1.5], rtol=1e-12)
+    np.testing.assert_allclose(rows.shares(groups, 2)[0], [1, 0], rtol=1e-15)
+
+
 @pytest.mark.parametrize("power", [-900, -1, 1, 900])
 def test_the_unit_of_weights_does_not_matter(power, rng):
     y = make_classes(rng, 100, 2)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -23,10 +24,16 @@ double inverse_scale(double number) {
   return std::ldexp(1.0, -exponent);
 }
 
+// Not below the smallest normal number: nothing would bring a weight back from zero, and arithmetic
+// is slow on the way there.
 double checked(double weight) {
   if (!(weight < kWideLimit)) throw std::invalid_argument("growth is not that of the factors");
-  return weight;
+  return std::max(weight, std::numeric_limits<double>::min());
 }
+
+// At least one unit: a row that counts is in every sum, or a leaf may have a weight of zero. To set
+// the last bit is faster than to compare, and far below what a double shows of a sum.
+Wide sum_weight(double weight) { return to_wide(weight) | 1; }
 
 }  // namespace
 
@@ -73,7 +80,7 @@ void BoostedRows::scale_weights() {
 }
 
 void BoostedRows::multiply_all(int exponent) {
-  for (double& weight : weights_) weight = std::ldexp(weight, exponent);
+  for (double& weight : weights_) weight = checked(std::ldexp(weight, exponent));
 }
 
 std::size_t BoostedRows::n_parts() const {
@@ -97,7 +104,7 @@ void BoostedRows::add_up() {
   for_each_part(sums.size(), [&](std::size_t part, Range rows) {
     Wide sum = 0;
     for (std::size_t row = rows.begin; row < rows.end; ++row) {
-      sum += to_wide(weights_[row]) * counts_[row];
+      sum += sum_weight(weights_[row]) * counts_[row];
       if (tracks_) whole_[row] = whole_weight(row);
     }
     sums[part] = sum;
@@ -114,7 +121,7 @@ std::vector<double> BoostedRows::shares(Groups groups, std::size_t n_groups) con
   for_each_part(sums.size(), [&](std::size_t part, Range rows) {
     Wide* const own = sums[part].data();
     for (std::size_t row = rows.begin; row < rows.end; ++row) {
-      own[groups[row] * n_classes_ + classes_[row]] += to_wide(weights_[row]) * counts_[row];
+      own[groups[row] * n_classes_ + classes_[row]] += sum_weight(weights_[row]) * counts_[row];
     }
   });
   std::vector<double> shares(size);
@@ -155,7 +162,7 @@ Wide BoostedRows::change(Groups groups, std::span<const double> factors, const C
     const double before = weights_[row];
     const double weight = checked(before * factors[groups[row] * n_classes_ + code]);
     weights_[row] = weight;
-    added += (to_wide(weight) - to_wide(before)) * counts_[row];
+    added += (sum_weight(weight) - sum_weight(before)) * counts_[row];
     if (!tracks_) continue;
     const std::int64_t whole = whole_weight(row);
     if (next[code] != nullptr) *next[code]++ = {whole - whole_[row], row, 0};
@@ -165,6 +172,12 @@ Wide BoostedRows::change(Groups groups, std::span<const double> factors, const C
 }
 
 void BoostedRows::reweigh(Groups groups, std::span<const double> factors, double growth) {
+  multiply(groups, factors, growth);
+  // Rows below one unit are in `growth` with more than they weigh: large factors make that matter.
+  if (from_wide(total_) < kLeastTotal / 2) scale_weights();
+}
+
+void BoostedRows::multiply(Groups groups, std::span<const double> factors, double growth) {
   const double after = from_wide(total_) * growth;
   if (!(after >= kLeastTotal && after <= kMostTotal)) return renew(groups, factors, growth);
   std::vector<std::uint8_t> changes(factors.size());

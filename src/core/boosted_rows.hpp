@@ -4,9 +4,9 @@
 // a row depends on its group and its class alone: a table of factors for weights, and one of votes.
 //
 // Weights are doubles, of one repetition of a row each; the sum of all is kept between 1/64 and 32
-// by powers of two, which change no digit. What users read are exact sums of them. Searches see
-// them as integers: multiples of 2^-56, at least one, so that no row vanishes. A row of weight two
-// is that row twice in all of these, to the last bit.
+// by powers of two, which change no digit. What users read are exact sums of multiples of 2^-110.
+// Searches see multiples of 2^-56. Both are at least one, so that no row vanishes. A row that
+// counts twice is that row twice in all of these, to the last bit.
 #pragma once
 
 #include <cstddef>
@@ -79,6 +79,7 @@ class BoostedRows {
   Changing find_changing(Groups groups, std::span<const std::uint8_t> changes, Range rows);
   Wide change(Groups groups, std::span<const double> factors, const Changing& changing,
               std::vector<RowEntry*> next);
+  void multiply(Groups groups, std::span<const double> factors, double growth);
   void renew(Groups groups, std::span<const double> factors, double growth);
   template <bool kWhole, std::uint32_t kClasses>
   Wide add_votes_of(Groups groups, std::span<const double> votes, Range rows);
@@ -91,7 +92,7 @@ class BoostedRows {
   std::size_t n_threads_;
   std::vector<std::uint16_t> classes_;
   std::vector<std::uint32_t> counts_;
-  AlignedVector<double> weights_;  // of one repetition; 0 for absent rows
+  AlignedVector<double> weights_;  // of one repetition; means nothing for absent rows
   std::vector<double> given_;      // the weights of the start, if not all are one
   Wide total_ = 0;                 // of weights, repetitions included
   Wide given_total_ = 0;
