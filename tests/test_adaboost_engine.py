@@ -309,6 +309,23 @@ def test_bad_factors_are_refused(groups, table, growth, message):
         rows.reweigh(np.array(groups, np.uint32), table, growth)
 
 
+@pytest.mark.parametrize("growth", [1.0, 1e3])
+@pytest.mark.parametrize("kind", ["none", "whole"])
+def test_rows_left_half_changed_are_of_no_use(kind, growth, rng):
+    # No weight is too large here, but their sum is: it would not fit its integers.
+    n_rows = 3000
+    y = make_classes(rng, n_rows, 2)
+    weights = None if kind == "none" else np.r_[2.0**20, np.ones(n_rows - 1)]
+    rows = _core.BoostedRows(y, 2, weights)
+    booster = _core.StumpBooster(dataset_of(rng.normal(size=(n_rows, 2)))[1], rows)
+    groups = np.array(booster.find()[1])
+    with pytest.raises(ValueError, match="growth"):
+        rows.reweigh(groups, np.full((3, 2), 6e4 * growth), growth)
+    for use in (booster.find, lambda: rows.shares(groups, 3)):
+        with pytest.raises(RuntimeError, match="half changed"):
+            use()
+
+
 def test_bad_groups_and_votes_are_refused():
     rows = _core.BoostedRows(np.array([0, 1, 1], np.int32), 2)
     groups = np.array([0, 1, 0], np.uint32)
@@ -789,6 +806,16 @@ def test_a_booster_keeps_what_it_looks_at():
     assert groups.tolist() == [1] * 25 + [2] * 25
     with pytest.raises(ValueError, match="read-only"):
         groups[0] = 7
+
+
+def test_the_last_booster_of_rows_takes_over():
+    # Changes are noted once: of two boosters each would miss those that the other has taken.
+    _, dataset = dataset_of(np.arange(4.0)[:, None])
+    rows = _core.BoostedRows(np.array([0, 0, 1, 1], np.int32), 2)
+    first, last = (_core.StumpBooster(dataset, rows) for _ in range(2))
+    with pytest.raises(RuntimeError, match="taken over"):
+        first.find()
+    assert last.find()[0].n_nodes == 3
 
 
 def test_bad_boosters_are_refused():

@@ -26,9 +26,18 @@ double inverse_scale(double number) {
 
 // Not below the smallest normal number: nothing would bring a weight back from zero, and arithmetic
 // is slow on the way there.
-double checked(double weight) {
-  if (!(weight < kWideLimit)) throw std::invalid_argument("growth is not that of the factors");
+double checked(double weight, std::uint32_t count) {
+  if (!(weight * count < kWideLimit)) {
+    throw std::invalid_argument("growth is not that of the factors");
+  }
   return std::max(weight, std::numeric_limits<double>::min());
+}
+
+// A sum of weights, or what is added to it. Looked at row by row: it would not fit later on.
+void check_sum(Wide sum) {
+  if (static_cast<std::int64_t>(sum >> 64) >= kHighOfLimit) {
+    throw std::invalid_argument("growth is not that of the factors");
+  }
 }
 
 // At least one unit: a row that counts is in every sum, or a leaf may have a weight of zero. To set
@@ -80,7 +89,9 @@ void BoostedRows::scale_weights() {
 }
 
 void BoostedRows::multiply_all(int exponent) {
-  for (double& weight : weights_) weight = checked(std::ldexp(weight, exponent));
+  for (std::size_t row = 0; row < n_rows(); ++row) {
+    weights_[row] = checked(std::ldexp(weights_[row], exponent), counts_[row]);
+  }
 }
 
 std::size_t BoostedRows::n_parts() const {
@@ -105,23 +116,27 @@ void BoostedRows::add_up() {
     Wide sum = 0;
     for (std::size_t row = rows.begin; row < rows.end; ++row) {
       sum += sum_weight(weights_[row]) * counts_[row];
+      check_sum(sum);
       if (tracks_) whole_[row] = whole_weight(row);
     }
     sums[part] = sum;
   });
   total_ = 0;
   for (const Wide sum : sums) total_ += sum;
+  check_sum(total_);
   is_renewed_ = true;
   for (AlignedVector<RowEntry>& of_class : changes_) of_class.clear();
 }
 
 std::vector<double> BoostedRows::shares(Groups groups, std::size_t n_groups) const {
+  require_sound();
   const std::size_t size = n_groups * n_classes_;
   std::vector<std::vector<Wide>> sums(n_parts(), std::vector<Wide>(size, 0));
   for_each_part(sums.size(), [&](std::size_t part, Range rows) {
     Wide* const own = sums[part].data();
     for (std::size_t row = rows.begin; row < rows.end; ++row) {
-      own[groups[row] * n_classes_ + classes_[row]] += sum_weight(weights_[row]) * counts_[row];
+      own[std::size_t{groups[row]} * n_classes_ + classes_[row]] +=
+          sum_weight(weights_[row]) * counts_[row];
     }
   });
   std::vector<double> shares(size);
@@ -143,7 +158,7 @@ BoostedRows::Changing BoostedRows::find_changing(Groups groups,
   std::uint32_t* next = first;
   for (std::size_t row = rows.begin; row < rows.end; ++row) {
     const std::uint16_t code = classes_[row];
-    const std::uint8_t is_changing = changes[groups[row] * n_classes_ + code];
+    const std::uint8_t is_changing = changes[std::size_t{groups[row]} * n_classes_ + code];
     *next = static_cast<std::uint32_t>(row);  // never beyond this row's own place
     next += is_changing;
     changing.n_of_class[code] += is_changing;
@@ -160,9 +175,11 @@ Wide BoostedRows::change(Groups groups, std::span<const double> factors, const C
   for (const std::uint32_t row : changing.rows) {
     const std::uint16_t code = classes_[row];
     const double before = weights_[row];
-    const double weight = checked(before * factors[groups[row] * n_classes_ + code]);
+    const double factor = factors[std::size_t{groups[row]} * n_classes_ + code];
+    const double weight = checked(before * factor, counts_[row]);
     weights_[row] = weight;
     added += (sum_weight(weight) - sum_weight(before)) * counts_[row];
+    check_sum(added);
     if (!tracks_) continue;
     const std::int64_t whole = whole_weight(row);
     if (next[code] != nullptr) *next[code]++ = {whole - whole_[row], row, 0};
@@ -172,9 +189,16 @@ Wide BoostedRows::change(Groups groups, std::span<const double> factors, const C
 }
 
 void BoostedRows::reweigh(Groups groups, std::span<const double> factors, double growth) {
+  require_sound();
+  is_sound_ = false;
   multiply(groups, factors, growth);
   // Rows below one unit are in `growth` with more than they weigh: large factors make that matter.
   if (from_wide(total_) < kLeastTotal / 2) scale_weights();
+  is_sound_ = true;
+}
+
+void BoostedRows::require_sound() const {
+  if (!is_sound_) throw std::logic_error("the weights of rows were left half changed");
 }
 
 void BoostedRows::multiply(Groups groups, std::span<const double> factors, double growth) {
@@ -204,6 +228,7 @@ void BoostedRows::multiply(Groups groups, std::span<const double> factors, doubl
     added[part] = change(groups, factors, parts[part], std::move(places[part]));
   });
   total_ = std::accumulate(added.begin(), added.end(), total_);
+  check_sum(total_);
 }
 
 // The same where the sum would leave its range: all weights are scaled.
@@ -213,8 +238,8 @@ void BoostedRows::renew(Groups groups, std::span<const double> factors, double g
   const double second = inverse_scale(growth);
   for_each_part(n_parts(), [&](std::size_t, Range rows) {
     for (std::size_t row = rows.begin; row < rows.end; ++row) {
-      const double factor = factors[groups[row] * n_classes_ + classes_[row]];
-      weights_[row] = checked(weights_[row] * first * second * factor);
+      const double factor = factors[std::size_t{groups[row]} * n_classes_ + classes_[row]];
+      weights_[row] = checked(weights_[row] * first * second * factor, counts_[row]);
     }
   });
   add_up();
@@ -266,14 +291,19 @@ void BoostedRows::distribution(std::span<double> out) const {
   for (std::size_t row = 0; row < n_rows(); ++row) out[row] = weights_[row] * counts_[row] / total;
 }
 
-void BoostedRows::track() {
+std::uint64_t BoostedRows::track() {
+  require_sound();
   tracks_ = true;
   changes_.assign(n_classes_, AlignedVector<RowEntry>());
   whole_.resize(n_rows());
   add_up();
+  return ++tracker_;
 }
 
-bool BoostedRows::take_changes(std::vector<AlignedVector<RowEntry>>& changes) {
+bool BoostedRows::take_changes(std::uint64_t tracker,
+                               std::vector<AlignedVector<RowEntry>>& changes) {
+  require_sound();
+  if (tracker != tracker_) throw std::logic_error("another booster has taken over the rows");
   changes.resize(n_classes_);
   for (std::size_t code = 0; code < n_classes_; ++code) changes[code].clear();
   const bool are_known = !is_renewed_;

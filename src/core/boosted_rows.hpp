@@ -45,7 +45,7 @@ class BoostedRows {
 
   // Multiplies each weight by factors[group * n_classes + class]. `growth` is what the sum of all
   // is multiplied by, near enough to keep numbers in their range; std::invalid_argument where it
-  // is far off, and the weights are of no use then.
+  // is far off, and std::logic_error from whatever needs the weights then.
   void reweigh(Groups groups, std::span<const double> factors, double growth);
 
   // Adds votes[group * n_classes + ...] to the scores of each row; returns the share of the rows,
@@ -59,13 +59,14 @@ class BoostedRows {
 
   // ---- for searches that keep sums of integer weights ----
 
-  // From now on, changes are noted.
-  void track();
+  // From now on, changes are noted for the caller, and no longer for who called before. Returns a
+  // number to take them with.
+  std::uint64_t track();
   // The integer weight of each row, repetitions included.
   std::span<const std::int64_t> whole_weights() const { return whole_; }
   // By how much the weights of rows have changed since the last call, class by class; nothing
   // where everything has to be added up anew.
-  bool take_changes(std::vector<AlignedVector<RowEntry>>& changes);
+  bool take_changes(std::uint64_t tracker, std::vector<AlignedVector<RowEntry>>& changes);
 
  private:
   template <typename Visit>
@@ -84,6 +85,7 @@ class BoostedRows {
   template <bool kWhole, std::uint32_t kClasses>
   Wide add_votes_of(Groups groups, std::span<const double> votes, Range rows);
   void scale_weights();
+  void require_sound() const;
   void multiply_all(int exponent);  // by 2^exponent
   void add_up();
   std::int64_t whole_weight(std::size_t row) const;
@@ -97,7 +99,9 @@ class BoostedRows {
   Wide total_ = 0;                 // of weights, repetitions included
   Wide given_total_ = 0;
   AlignedVector<double> scores_;
+  bool is_sound_ = true;  // false where a change of weights was left half-way
   bool tracks_ = false;
+  std::uint64_t tracker_ = 0;
   bool is_renewed_ = true;  // all weights have changed
   AlignedVector<std::int64_t> whole_;
   std::vector<AlignedVector<RowEntry>> changes_;  // of each class

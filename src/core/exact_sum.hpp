@@ -14,6 +14,7 @@ __extension__ using Wide = __int128;
 
 constexpr int kWideBits = 110;
 constexpr double kWideLimit = 64.0;  // numbers are smaller than that
+constexpr std::int64_t kHighOfLimit = std::int64_t{64} << (kWideBits - 64);  // upper half of it
 
 // Of a number in [0, kWideLimit). Two halves, each a whole number that a double holds exactly.
 inline Wide to_wide(double number) {

@@ -56,7 +56,7 @@ StumpBooster::StumpBooster(const BinnedDataset& dataset, BoostedRows& rows,
     if (feature.column.width != 1 && !feature.is_category) sort(feature);
   };
   parallel_for(features_.size(), options.n_threads, prepare, &monitor);
-  rows_.track();
+  tracker_ = rows_.track();
 }
 
 // The codes of a feature that is passed in its order.
@@ -77,7 +77,10 @@ void StumpBooster::sort(const StumpFeature& feature) {
 void StumpBooster::add_changes(Monitor& monitor) {
   const std::size_t n_classes = rows_.n_classes();
   const std::size_t size = std::max<std::size_t>(records_.n_bytes, 1) * kGradientCells;
-  if (!rows_.take_changes(changes_)) {
+  // Interrupted half-way, sums are no longer those of the rows: all are added up anew.
+  const bool were_summed = std::exchange(are_summed_, false);
+  if (!rows_.take_changes(tracker_, changes_) || !were_summed) {
+    for (AlignedVector<RowEntry>& of_class : changes_) of_class.clear();
     for (GradientHistogram& histogram : histograms_) histogram.assign(size, 0);
     std::fill(target_.totals.begin(), target_.totals.end(), 0);
     for (const StumpFeature& feature : features_) {
@@ -92,6 +95,7 @@ void StumpBooster::add_changes(Monitor& monitor) {
     }
   }
   for (std::size_t code = 0; code < n_classes; ++code) add_entries(code, changes_[code], monitor);
+  are_summed_ = true;
   if (n_classes != 2) return;
   const std::span<const std::int64_t> whole = rows_.whole_weights();
   signed_weights_.resize(whole.size());

@@ -74,6 +74,8 @@ class StumpBooster {
   GradientHistogram added_;
   std::vector<GradientHistogram> spare_;
   StumpTarget target_;
+  std::uint64_t tracker_ = 0;
+  bool are_summed_ = false;  // whether all changes that were taken are in the sums
   std::vector<AlignedVector<RowEntry>> changes_;
   AlignedVector<std::int64_t> signed_weights_;  // of two classes, where some feature is sorted
   std::vector<std::uint32_t> groups_;
