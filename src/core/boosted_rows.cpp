@@ -131,7 +131,10 @@ void BoostedRows::add_up() {
 std::vector<double> BoostedRows::shares(Groups groups, std::size_t n_groups) const {
   require_sound();
   const std::size_t size = n_groups * n_classes_;
-  std::vector<std::vector<Wide>> sums(n_parts(), std::vector<Wide>(size, 0));
+  // Every part has a table of its own. Where they would be larger than the rows (each row may be a
+  // group), there is one part.
+  const std::size_t n_tables = n_parts() * size <= n_rows() ? n_parts() : 1;
+  std::vector<std::vector<Wide>> sums(n_tables, std::vector<Wide>(size, 0));
   for_each_part(sums.size(), [&](std::size_t part, Range rows) {
     Wide* const own = sums[part].data();
     for (std::size_t row = rows.begin; row < rows.end; ++row) {
