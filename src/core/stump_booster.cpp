@@ -48,12 +48,12 @@ StumpBooster::StumpBooster(const BinnedDataset& dataset, BoostedRows& rows,
   const auto prepare = [&](std::size_t i) {
     const StumpFeature& feature = features_[i];
     monitor.check();
+    if (feature.column.width != 1 && !feature.is_category) return sort(feature);
     std::vector<std::int64_t>& n_rows = n_rows_[feature.index];
-    n_rows.assign(std::size_t{feature.column.n_values} + 1, 0);
+    n_rows.assign(feature.column.n_codes(), 0);
     for (std::size_t row = 0; row < rows.n_rows(); ++row) {
       n_rows[feature.column.at(row)] += rows.count(row);
     }
-    if (feature.column.width != 1 && !feature.is_category) sort(feature);
   };
   parallel_for(features_.size(), options.n_threads, prepare, &monitor);
   tracker_ = rows_.track();
@@ -254,8 +254,7 @@ std::uint32_t StumpBooster::group_of(const Split& split, std::uint32_t code) con
 void StumpBooster::find_groups(const Split& split) {
   if (!split.exists()) return std::fill(groups_.begin(), groups_.end(), 0U);
   const CodeColumn& column = dataset_.feature(split.feature).column;
-  // One more: a column without missing values may have rows that do not count and have none.
-  std::vector<std::uint32_t> group_of_code(std::size_t{column.n_values} + 1, 1U);
+  std::vector<std::uint32_t> group_of_code(column.n_codes());
   for (std::uint32_t code = 0; code < column.n_codes(); ++code) {
     group_of_code[code] = group_of(split, code);
   }
@@ -271,6 +270,21 @@ void StumpBooster::find_groups(const Split& split) {
   });
 }
 
+// Adds to the numbers of rows of the two leaves. A sorted feature may have as many codes as rows.
+void StumpBooster::count_rows(const Split& split, std::span<std::int64_t> n_rows) const {
+  const std::vector<std::int64_t>& of_code = n_rows_[split.feature];
+  for (std::uint32_t code = 0; code < of_code.size(); ++code) {
+    n_rows[group_of(split, code)] += of_code[code];
+  }
+  if (!of_code.empty()) return;
+  std::int64_t n_left = 0;
+  for (std::size_t row = 0; row < groups_.size(); ++row) {
+    n_left += groups_[row] == 1 ? rows_.count(row) : 0;
+  }
+  n_rows[1] = n_left;
+  n_rows[2] = n_rows[0] - n_left;
+}
+
 void StumpBooster::fill_statistics(const Split& split, Tree& tree) {
   const std::size_t n_nodes = tree.n_nodes();
   const std::size_t n_classes = rows_.n_classes();
@@ -281,11 +295,7 @@ void StumpBooster::fill_statistics(const Split& split, Tree& tree) {
   tree.n_rows.assign(n_nodes, 0);
   tree.n_rows[0] = static_cast<std::int64_t>(target_.n_rows);
   if (n_nodes > 1) {
-    const std::vector<std::int64_t>& n_rows = n_rows_[split.feature];
-    const std::uint32_t n_codes = dataset_.feature(split.feature).column.n_codes();
-    for (std::uint32_t code = 0; code < n_codes; ++code) {
-      tree.n_rows[group_of(split, code)] += n_rows[code];
-    }
+    count_rows(split, tree.n_rows);
     for (std::size_t code = 0; code < n_classes; ++code) {
       tree.values[code] = tree.values[n_classes + code] + tree.values[2 * n_classes + code];
     }

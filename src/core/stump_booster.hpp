@@ -61,6 +61,7 @@ class StumpBooster {
   void find_groups(const Split& split);
   void fill_statistics(const Split& split, Tree& tree);
   std::uint32_t group_of(const Split& split, std::uint32_t code) const;
+  void count_rows(const Split& split, std::span<std::int64_t> n_rows) const;
 
   const BinnedDataset& dataset_;
   BoostedRows& rows_;
@@ -69,7 +70,7 @@ class StumpBooster {
   std::vector<std::uint16_t> classes_;
   RecordGroups records_;
   std::vector<WideFeature> wide_;                  // of each feature; empty for those in records
-  std::vector<std::vector<std::int64_t>> n_rows_;  // of each feature by code
+  std::vector<std::vector<std::int64_t>> n_rows_;  // of each feature by code; not for sorted ones
   std::vector<GradientHistogram> histograms_;      // of each class
   GradientHistogram added_;
   std::vector<GradientHistogram> spare_;
