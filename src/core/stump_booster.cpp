@@ -144,7 +144,7 @@ void StumpBooster::try_feature(std::size_t index, const StumpSearch& search, Spl
 
 // Features side by side where that is worth it, compared in order.
 Split StumpBooster::search(Monitor& monitor) {
-  const StumpSearch search(target_);
+  const StumpSearch search(target_, monitor);
   Split best;
   if (!search.is_mixed()) return best;
   std::size_t n_visits = 0;

@@ -38,8 +38,9 @@ std::int64_t sum_of(std::span<const std::int64_t> weights) {
 
 }  // namespace
 
-StumpSearch::StumpSearch(const StumpTarget& target)
-    : criterion_(target.criterion),
+StumpSearch::StumpSearch(const StumpTarget& target, Monitor& monitor)
+    : monitor_(monitor),
+      criterion_(target.criterion),
       level_penalty_(target.level_penalty),
       n_rows_(target.n_rows),
       totals_(target.totals),
@@ -278,6 +279,8 @@ void StumpSearch::try_levels(const StumpFeature& feature,
   Prefix prefix;
   const std::size_t n_orders = cells.size() == 2 ? 1 : cells.size();
   for (std::size_t order = 0; order < n_orders; ++order) {
+    if (n_orders > 1 && totals_[order] == 0) continue;
+    monitor_.check();
     const std::int64_t* const of_class = cells[n_orders == 1 ? 1 : order];
     scratch.ordered.clear();
     for (std::size_t i = 0; i < present.size(); ++i) {

@@ -3,7 +3,7 @@
 // Weights are integers (boosted_rows.hpp), so that the same split is found whatever the number of
 // threads. Scores are those of criterion.hpp; Gini of two classes, less that of all rows and
 // halved, has a vector kernel. Missing values are tried on both sides. Levels of a category are put
-// in the order of their share of a class, one class after the other.
+// in the order of their share of a class, one class that is present after the other.
 #pragma once
 
 #include <array>
@@ -15,6 +15,7 @@
 
 #include "binned_dataset.hpp"
 #include "criterion.hpp"
+#include "monitor.hpp"
 #include "score_kernels.hpp"
 #include "split.hpp"
 
@@ -71,7 +72,8 @@ struct StumpFeature {
 
 class StumpSearch {
  public:
-  explicit StumpSearch(const StumpTarget& target);
+  // `monitor` is asked within features of many levels and classes.
+  StumpSearch(const StumpTarget& target, Monitor& monitor);
 
   // Whether there are two classes or more.
   bool is_mixed() const { return n_present_ > 1; }
@@ -106,6 +108,7 @@ class StumpSearch {
   void try_prefixes(std::span<const std::int64_t* const> cells, StumpScratch& scratch,
                     Prefix& best) const;
 
+  Monitor& monitor_;
   Criterion criterion_;
   double level_penalty_;
   double n_rows_;
