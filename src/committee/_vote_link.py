@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
+from scipy.special import softmax
 
 Floats = NDArray[np.float64]
 
@@ -39,9 +39,7 @@ def link(scores: Floats, temperature: float) -> Floats:
     >>> link(np.array([[0.0, 0.0], [0.0, np.log(3.0)]]), 1.0).round(2).tolist()
     [[0.5, 0.5], [0.25, 0.75]]
     """
-    logs = log_softmax(scores / temperature, axis=1)
-    shares: Floats = np.exp(logs)
-    shares /= shares.sum(axis=1, keepdims=True)
+    shares: Floats = softmax(scores / temperature, axis=1)
     return shares
 
 
@@ -82,16 +80,17 @@ def best_temperature(scores: Floats, codes: NDArray[np.int32], weights: Floats) 
     centred /= largest
     targets = _smoothed(codes, weights, scores.shape[1])
     # What the scores would have to be on average: the slope is zero where they are.
-    wanted = float(weights @ (targets * centred).sum(axis=1))
+    wanted = _total(weights, targets * centred)
     if wanted <= 0:
         return 1e6 * largest
     low, high, factor = 0.0, np.inf, 1.0
     for _ in range(_MOST_STEPS):
-        shares = np.exp(log_softmax(factor * centred, axis=1))
-        means = (shares * centred).sum(axis=1)
-        slope = wanted - float(weights @ means)
+        shares = softmax(factor * centred, axis=1)
+        said = shares * centred
+        slope = wanted - _total(weights, said)
         low, high = (factor, high) if slope > 0 else (low, factor)
-        curvature = float(weights @ ((shares * centred**2).sum(axis=1) - means**2))
+        means = said.sum(axis=1, keepdims=True)
+        curvature = _total(weights, said * (centred - means))
         step = factor + slope / curvature if curvature > 0 else np.inf
         # Newton's step, unless it leaves what is known.
         after = step if low < step < high else 2 * factor if high == np.inf else (low + high) / 2
@@ -100,6 +99,11 @@ def best_temperature(scores: Floats, codes: NDArray[np.int32], weights: Floats) 
         if is_close or factor > 1e12:
             break
     return largest / factor
+
+
+def _total(weights: Floats, table: Floats) -> float:
+    # Not by a product of matrices, which would wake the threads of linear algebra.
+    return float((weights * table.sum(axis=1)).sum())
 
 
 def _smoothed(codes: NDArray[np.int32], weights: Floats, n_classes: int) -> Floats:
