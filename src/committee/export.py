@@ -329,7 +329,7 @@ def _branch_text(branch: Branch, condition: Condition, decimals: int) -> str:
     name = clean_name(condition.name)
     if branch.asks_presence:
         return f"{name} is {'present' if branch.operator == '<=' else 'missing'}"
-    if branch.levels is not None or branch.kind == "boolean":
+    if branch.operator == "in" or branch.kind == "boolean":
         return f"{name} {condition.predicate()}{condition.exceptions()}"
     assert branch.threshold is not None
     threshold = threshold_text(branch.threshold, branch.kind, decimals)
