@@ -25,7 +25,10 @@ struct BuildNode {
   bool has_split = false;
   bool is_threshold = false;
   std::uint32_t feature = 0;
-  std::uint32_t last_left = 0;  // threshold: the last code that goes left
+  // Threshold: the last code that goes left and the first that goes right, of the cases it was
+  // found on.
+  std::uint32_t last_left = 0;
+  std::uint32_t first_right = 0;
   Value threshold{.real = 0.0};
   std::vector<std::uint32_t> codes;  // levels, ascending, and the branch of each
   std::vector<std::uint32_t> branch_of;
@@ -246,6 +249,7 @@ class QuinlanGrower {
     node.is_threshold = candidate.is_threshold;
     node.feature = candidate.feature;
     node.last_left = candidate.last_left;
+    node.first_right = candidate.first_right;
     node.codes = candidate.codes;
     node.branch_of = candidate.branch_of;
     for (std::uint32_t i = 0; i < candidate.n_branches; ++i) {
@@ -257,8 +261,12 @@ class QuinlanGrower {
   void divide(Frame& frame) {
     if (nodes_[frame.node].is_threshold) {
       BuildNode& node = nodes_[frame.node];
-      node.threshold = threshold_of(node.feature, node.last_left, frame.cases);
-      frame.branches = divide_in_two(nodes_[frame.node], frame.cases);
+      if (frame.is_settled) {
+        settle_threshold(node, frame.cases);
+      } else {
+        node.threshold = threshold_of(node.feature, node.last_left, frame.cases);
+      }
+      frame.branches = divide_in_two(node, frame.cases);
       return;
     }
     if (frame.is_settled) add_levels(frame);
@@ -268,9 +276,44 @@ class QuinlanGrower {
   }
 
   std::vector<Cases> divide_in_two(const BuildNode& node, const Cases& cases) const {
+    const std::uint32_t last_left = last_left_of(node, cases);
     return distribute(cases, column_of(node.feature), 2, [&](std::uint32_t code) -> std::uint32_t {
-      return code <= node.last_left ? 0 : 1;
+      return code <= last_left ? 0 : 1;
     });
+  }
+
+  // Cases of a raised branch's former siblings may have values within the gap that the threshold
+  // lies in. Those up to the threshold go left; a bin that it lies inside goes right.
+  std::uint32_t last_left_of(const BuildNode& node, const Cases& cases) const {
+    const CodeColumn& column = column_of(node.feature);
+    const bool is_integer = dataset_.feature(node.feature).kind == FeatureKind::kInteger;
+    std::uint32_t last_left = node.last_left;
+    if (node.last_left + 1 >= node.first_right) return last_left;
+    for (const std::uint32_t row : cases.rows) {
+      const std::uint32_t code = column.at(row);
+      if (code <= last_left || code >= node.first_right) continue;
+      const Value high = dataset_.high(node.feature, row);
+      const bool is_left =
+          is_integer ? high.integer <= node.threshold.integer : high.real <= node.threshold.real;
+      if (is_left) last_left = code;
+    }
+    return last_left;
+  }
+
+  // Takes in the values within the gap, and moves the threshold out of a bin that it lies inside.
+  void settle_threshold(BuildNode& node, const Cases& cases) const {
+    const CodeColumn& column = column_of(node.feature);
+    node.last_left = last_left_of(node, cases);
+    for (const std::uint32_t row : cases.rows) {
+      const std::uint32_t code = column.at(row);
+      if (code <= node.last_left || code >= node.first_right) continue;
+      node.first_right = code;
+      const Value low = dataset_.low(node.feature, row);
+      const bool is_inside = dataset_.feature(node.feature).kind == FeatureKind::kInteger
+                                 ? low.integer <= node.threshold.integer
+                                 : low.real <= node.threshold.real;
+      if (is_inside) node.threshold = threshold_of(node.feature, node.last_left, cases);
+    }
   }
 
   // The middle between the values of the cases on both sides of a cut.
@@ -382,6 +425,8 @@ class QuinlanGrower {
     node.is_threshold = branch.is_threshold;
     node.feature = branch.feature;
     node.last_left = branch.last_left;
+    node.first_right = branch.first_right;
+    node.threshold = branch.threshold;
     node.codes = std::move(branch.codes);
     node.branch_of = std::move(branch.branch_of);
     node.children = std::vector<std::uint32_t>(branch.children);
