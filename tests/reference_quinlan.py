@@ -8,10 +8,10 @@ import itertools
 import math
 from dataclasses import dataclass, field
 
+from scipy.stats import norm
+
 EPSILON = 1e-3
 TIE = 1e-10
-CONFIDENCES = [0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00]
-DEVIATES = [4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0]
 
 
 def entropy(weights):
@@ -20,18 +20,9 @@ def entropy(weights):
     return -sum(w / total * math.log2(w / total) for w in weights if w > 0)
 
 
-def normal_deviate(confidence):
-    for i in range(len(CONFIDENCES) - 1):
-        low, high = CONFIDENCES[i], CONFIDENCES[i + 1]
-        if low <= confidence <= high:
-            share = (confidence - low) / (high - low)
-            return DEVIATES[i] + share * (DEVIATES[i + 1] - DEVIATES[i])
-    raise ValueError(confidence)
-
-
 def pessimistic_errors(n, e, confidence=0.25):
     """Errors to expect of a leaf that makes e errors in n cases."""
-    z2 = normal_deviate(confidence) ** 2
+    z2 = norm.isf(confidence) ** 2
     none = n * (1 - confidence ** (1 / n))
 
     def approximate(errors):

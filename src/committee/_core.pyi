@@ -408,6 +408,7 @@ def apply_shares(tree: Tree, table: Table, n_threads: int) -> NDArray[np.uint32]
 def share_path(
     tree: Tree, table: Table
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]: ...
+def node_branches(tree: Tree, table: Table, node: int) -> NDArray[np.int32]: ...
 def interval_cuts(
     dataset: BinnedDataset,
     feature: int,

@@ -13,10 +13,17 @@ from sklearn.base import ClassifierMixin
 from committee import _core
 from committee._growth import Growth, make_growth
 from committee._nominal_table import NominalCodes
+from committee._pessimistic import check_confidence
 from committee._quinlan_view import QuinlanView, share_matrix
+from committee._rule_list import RuleList, TestedRows, TrainingRows, extract_rules
 from committee._single_tree import SingleTree
 from committee._table import TableSchema, read_table
-from committee._target import check_same_length, read_classes, warn_of_column
+from committee._target import (
+    check_same_length,
+    read_classes,
+    read_known_classes,
+    warn_of_column,
+)
 from committee._weights import read_weights
 
 if TYPE_CHECKING:
@@ -151,6 +158,42 @@ class QuinlanModel(ClassifierMixin, SingleTree):
             )
         return make_growth(view, record, is_pruned=bool(self._settings()["prunes"]))
 
+    def extract_rules(
+        self, X: Any, y: Any, sample_weight: Any = None, *, confidence: float = 0.25
+    ) -> RuleList:
+        """Turn the tree into a short list of rules, after C4.5rules.
+
+        Each way to a leaf loses the tests without which it is expected to make no more errors;
+        for each class the rules are kept that describe its rows in the fewest bits. More is found
+        in a tree that was not pruned.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows that rules are judged by: those of `fit`, or others.
+        confidence : float, default=0.25
+            Confidence of the upper limit of errors, in (0, 0.5]; smaller values give fewer rules.
+
+        Returns
+        -------
+        rules : RuleList
+            Rules in order, each with its support and the accuracy to expect, and a default class.
+            A missing value passes no test.
+        """
+        check_confidence(confidence)
+        table = self._read(X)
+        codes = read_known_classes(y, self.classes_).ravel()
+        check_same_length(table.n_rows, len(codes))
+        weights = read_weights(sample_weight, table.n_rows)
+        rows = TrainingRows(
+            TestedRows(self.tree_, table),
+            codes,
+            len(self.classes_),
+            _as_cases(weights, table.n_rows),
+            confidence,
+        )
+        return extract_rules(self.tree_, rows)
+
     def _validate_loaded(self) -> None:
         """Check that the parts of a loaded model fit each other, and make the derived ones."""
         if not hasattr(self, "_tree"):
@@ -254,6 +297,16 @@ class QuinlanModel(ClassifierMixin, SingleTree):
         """
         table = self._read(X)
         return share_matrix(self._tree, table)
+
+
+def _as_cases(weights: NDArray[np.float64] | None, n_rows: int) -> NDArray[np.float64]:
+    """Return weights that count cases: whole ones as they are, others with a mean of one."""
+    if weights is None:
+        return np.ones(n_rows)
+    if (weights == np.floor(weights)).all():
+        return weights
+    scaled: NDArray[np.float64] = weights * (np.count_nonzero(weights) / weights.sum())
+    return scaled
 
 
 def _same_tree(tree: _core.Tree, other: _core.Tree) -> bool:

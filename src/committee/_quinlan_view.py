@@ -51,6 +51,11 @@ class QuinlanView(TreeView):
         return super().__getstate__() | {"_codes": self._codes}
 
     @property
+    def tree(self) -> _core.Tree:
+        """The tree in the engine."""
+        return self._tree
+
+    @property
     def codes(self) -> NominalCodes | None:
         """How cells became levels before the tree was grown."""
         return self._codes
@@ -144,6 +149,10 @@ class QuinlanView(TreeView):
             The share of the row that passes the node.
         """
         return share_matrix(self._tree, self._read(X))
+
+    def read(self, X: Any) -> _core.Table:
+        """Return a table as the tree was grown on it."""
+        return self._read(X)
 
     def recode(self, table: _core.Table) -> _core.Table:
         """Return a table that was read by the schema as the tree was grown on it."""

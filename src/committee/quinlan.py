@@ -9,14 +9,12 @@ import numpy as np
 from committee import _core
 from committee._nominal_table import NominalCodes, discretize
 from committee._params import check_bool, check_choice, check_int, check_real
+from committee._pessimistic import check_confidence, normal_deviate
 from committee._quinlan_model import ClassTable, QuinlanModel
 from committee._table import Kind, TableSchema
 from committee._tree_model import AUTO_EXACT_ROWS
 from committee._tree_settings import bin_table
 
-# Quinlan's table: the deviate of the normal law at a confidence, interpolated between entries.
-_CONFIDENCES = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)
-_DEVIATES = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0)
 _MAX_DEPTH = 2**32 - 1
 
 
@@ -155,7 +153,7 @@ class C45Classifier(QuinlanModel):
         Replace subtrees that are expected to make no fewer errors than a leaf; None keeps the
         grown tree.
     confidence : float, default=0.25
-        Confidence of the upper limit of errors; smaller values prune more. In (0, 1).
+        Confidence of the upper limit of errors, in (0, 0.5]; smaller values prune more.
     subtree_raising : bool, default=True
         A subtree may also be replaced by its heaviest branch.
     split_finding : {"auto", "hist", "exact"}, default="auto"
@@ -233,9 +231,7 @@ class C45Classifier(QuinlanModel):
         criterion = check_choice("criterion", self.criterion, ("gain_ratio", "gain"))
         splits = check_choice("category_split", self.category_split, ("fanout", "grouped"))
         pruning = check_choice("pruning", self.pruning, ("pessimistic",), none=True)
-        confidence = check_real(
-            "confidence", self.confidence, 0.0, 1.0, include_low=False, include_high=False
-        )
+        confidence = check_confidence(self.confidence)
         corrects = check_bool("threshold_correction", self.threshold_correction)
         smallest = float(check_int("min_samples_leaf", self.min_samples_leaf, 1))
         return {
@@ -248,7 +244,7 @@ class C45Classifier(QuinlanModel):
             "prunes": pruning is not None,
             "raises": check_bool("subtree_raising", self.subtree_raising),
             "confidence": confidence,
-            "deviate": float(np.interp(confidence, _CONFIDENCES, _DEVIATES)),
+            "deviate": normal_deviate(confidence),
         }
 
     def _prepare(

@@ -12,7 +12,7 @@ namespace committee {
 
 struct PessimisticError {
   double confidence = 0.25;
-  double deviate_squared = 0.48;  // of the normal law, at this confidence
+  double deviate_squared = 0.4549;  // of the normal law, at this confidence
 
   // Errors to expect, for e >= 0 errors among n > 0 cases.
   double expect(double n, double e) const { return e + added(n, e); }

@@ -124,4 +124,12 @@ SharePath share_path(const Tree& tree, const TableView& table) {
   return path;
 }
 
+void node_branches(const Tree& tree, const TableView& table, std::uint32_t node,
+                   std::span<std::int32_t> out) {
+  for (std::size_t row = 0; row < table.n_rows; ++row) {
+    const std::uint32_t branch = branch_of(tree, tree.nodes[node], table, row);
+    out[row] = branch < kAll ? static_cast<std::int32_t>(branch) : -1;
+  }
+}
+
 }  // namespace committee

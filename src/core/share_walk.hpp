@@ -31,4 +31,9 @@ struct SharePath {
 };
 SharePath share_path(const Tree& tree, const TableView& table);
 
+// The branch of an inner node that each row would take if it came there, -1 for none: its value is
+// missing or has no branch.
+void node_branches(const Tree& tree, const TableView& table, std::uint32_t node,
+                   std::span<std::int32_t> out);
+
 }  // namespace committee

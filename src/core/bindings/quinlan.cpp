@@ -172,6 +172,17 @@ nb::tuple path_of_table(const TreeObject& tree, const TableObject& table) {
                         to_array(std::move(path.shares)));
 }
 
+auto branches_of_node(const TreeObject& tree, const TableObject& table, std::uint32_t node) {
+  tree.check_table(table.view());
+  if (node >= tree.tree().n_nodes() || tree.tree().nodes[node].is_leaf()) {
+    throw nb::index_error("no such inner node");
+  }
+  auto out = empty_array<std::int32_t>({table.view().n_rows});
+  const WithoutGil without_gil;
+  node_branches(tree.tree(), table.view(), node, {out.data(), out.size()});
+  return out;
+}
+
 auto codes_of_table(const TableObject& table, std::size_t feature, const Vector<double>& edges,
                     std::int32_t missing_level) {
   if (feature >= table.view().n_features()) throw nb::index_error("no such feature");
@@ -195,6 +206,8 @@ void register_quinlan(nb::module_& m) {
         "The node where the largest share of each row ends.");
   m.def("share_path", &path_of_table, nb::arg("tree"), nb::arg("table"),
         "Offsets, nodes and shares of the nodes that each row passes.");
+  m.def("node_branches", &branches_of_node, nb::arg("tree"), nb::arg("table"), nb::arg("node"),
+        "The branch of a node that each row would take, -1 for none.");
   m.def("interval_cuts", &cuts_of, nb::arg("dataset"), nb::arg("feature"), nb::kw_only(),
         nb::arg("classes"), nb::arg("n_classes"), nb::arg("weights") = nb::none(),
         "Where to cut a numeric feature into intervals, by minimal description length.");
