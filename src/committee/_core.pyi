@@ -416,7 +416,7 @@ def interval_cuts(
     classes: NDArray[np.int32] | None,
     n_classes: Sequence[int],
     weights: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]: ...
+) -> NDArray[Any]: ...
 def nominal_codes(
-    table: Table, feature: int, edges: NDArray[np.float64], missing_level: int
+    table: Table, feature: int, cuts: NDArray[Any], missing_level: int
 ) -> NDArray[np.int32]: ...

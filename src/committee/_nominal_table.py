@@ -29,7 +29,7 @@ class NominalCodes:
     schema : TableSchema
         The features as they were given.
     cuts : tuple of ndarray or None
-        Ascending cuts of each numeric feature, None for categories.
+        Ascending cuts of each numeric feature, int64 where its values are; None for categories.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class NominalCodes:
     """
 
     schema: TableSchema
-    cuts: tuple[NDArray[np.float64] | None, ...]
+    cuts: tuple[NDArray[Any] | None, ...]
 
     def n_known(self, feature: int) -> int:
         """Return the number of levels or intervals, which missing values are not among."""
@@ -82,17 +82,17 @@ class NominalCodes:
         for cuts, info in zip(self.cuts, self.schema.features, strict=True):
             if (cuts is None) != (info.kind == Kind.CATEGORY):
                 raise ValueError("a category has cuts, or a number has none")
-            if cuts is not None and not _are_cuts(cuts):
+            if cuts is not None and not _are_cuts(cuts, info.kind):
                 raise ValueError("cuts are not ascending numbers")
 
 
-def _are_cuts(cuts: Any) -> bool:
+def _are_cuts(cuts: Any, kind: Kind) -> bool:
     return (
         type(cuts) is np.ndarray
-        and cuts.dtype == np.float64
+        and cuts.dtype == (np.int64 if kind == Kind.INTEGER else np.float64)
         and cuts.ndim == 1
         and not np.isnan(cuts).any()
-        and bool((np.diff(cuts) > 0).all())
+        and bool((cuts[1:] > cuts[:-1]).all())
     )
 
 
@@ -136,7 +136,7 @@ def discretize(
         exact=True,
         n_threads=n_threads,
     )
-    cuts: list[NDArray[np.float64] | None] = []
+    cuts: list[NDArray[Any] | None] = []
     for feature, info in enumerate(schema.features):
         if info.kind == Kind.CATEGORY:
             cuts.append(None)

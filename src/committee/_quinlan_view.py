@@ -198,10 +198,11 @@ def share_matrix(tree: _core.Tree, table: _core.Table) -> csr_matrix:
     return csr_matrix((shares, nodes, offsets), shape=(table.n_rows, tree.n_nodes))
 
 
-def _interval(feature: int, kind: str, cuts: NDArray[np.float64], code: int) -> Branch:
+def _interval(feature: int, kind: str, cuts: NDArray[Any], code: int) -> Branch:
     """Return the condition of an interval; the one after the last is that of missing values."""
     if code > len(cuts):
-        return Branch(feature, kind, ">", math.inf, None, True, False, False)
-    lower = None if code == 0 else float(cuts[code - 1])
-    upper = None if code == len(cuts) else float(cuts[code])
+        top = 2**63 - 1 if cuts.dtype == np.int64 else math.inf  # above all values
+        return Branch(feature, kind, ">", top, None, True, False, False)
+    lower = None if code == 0 else cuts[code - 1].item()
+    upper = None if code == len(cuts) else cuts[code].item()
     return Branch(feature, kind, "in", upper, None, False, False, False, lower)

@@ -239,14 +239,16 @@ def extract_rules(view: QuinlanView, rows: TrainingRows) -> RuleList:
 
 def _simplified_leaves(view: QuinlanView, rows: TrainingRows) -> list[_Draft]:
     drafts: dict[tuple[int, tuple[Test, ...]], _Draft] = {}
+    counts = rows.counts(np.ones(rows.tested.n_rows, bool))
+    shares = counts / counts.sum()
     stack: list[tuple[int, tuple[Test, ...]]] = [(0, ())]
     while stack:
         node, tests = stack.pop()
         children = view.children(node)
         if not children:
             draft = _simplified(tests, int(view.best_class[0][node]), rows)
-            # A rule without tests is the default's business; one that errs half the time, nobody's.
-            if draft.tests and draft.error_rate < 0.5:
+            # A rule that is right no more often than its class is common says nothing.
+            if draft.tests and 1 - draft.error_rate > shares[draft.label]:
                 drafts.setdefault((draft.label, draft.tests), draft)
         stack += [
             (child, (*tests, (node, number))) for number, child in reversed([*enumerate(children)])
@@ -257,8 +259,10 @@ def _simplified_leaves(view: QuinlanView, rows: TrainingRows) -> list[_Draft]:
 def _simplified(tests: Sequence[Test], label: int, rows: TrainingRows) -> _Draft:
     """Drop one test after the other: the one whose loss leaves the lowest expected error rate."""
     tests = list(tests)
-    failed = np.array([~rows.tested.passed(test) for test in tests]).reshape(len(tests), -1)
-    n_failed = failed.sum(axis=0) if tests else np.zeros(rows.tested.n_rows, np.int64)
+    failed = np.empty((len(tests), rows.tested.n_rows), bool)
+    for i, test in enumerate(tests):
+        failed[i] = ~rows.tested.passed(test)
+    n_failed = failed.sum(axis=0)
     wrong = rows.classes != label
     while True:
         covered = n_failed == 0

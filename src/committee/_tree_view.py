@@ -56,7 +56,7 @@ class Branch:
         Whether levels that training never saw go this way.
     is_default : bool
         Whether this is the default branch of its node.
-    lower : float or None, default=None
+    lower : float, int or None, default=None
         Lower end of an interval, which does not belong to it.
     """
 
@@ -68,7 +68,7 @@ class Branch:
     takes_missing: bool
     takes_unseen: bool
     is_default: bool
-    lower: float | None = None
+    lower: float | int | None = None
 
     @property
     def asks_presence(self) -> bool:

@@ -109,12 +109,12 @@ std::size_t best_cut(const ClassSums& sums, std::size_t begin, std::size_t end) 
 
 }  // namespace
 
-std::vector<double> interval_cuts(const BinnedDataset& dataset, std::size_t feature,
-                                  const Target& target, const Entries& entries) {
+std::vector<Value> interval_cuts(const BinnedDataset& dataset, std::size_t feature,
+                                 const Target& target, const Entries& entries) {
   const BinnedFeature& binned = dataset.feature(feature);
   const Cases cases = make_cases(entries, case_scale(entries));
   const ClassSums sums = add_up(binned.column, target, cases);
-  std::vector<double> cuts;
+  std::vector<Value> cuts;
   std::vector<Range> open{{0, sums.codes.size()}};
   while (!open.empty()) {
     const Range part = open.back();
@@ -122,14 +122,14 @@ std::vector<double> interval_cuts(const BinnedDataset& dataset, std::size_t feat
     if (part.end - part.begin < 2) continue;
     const std::size_t cut = best_cut(sums, part.begin, part.end);
     if (cut == part.end) continue;
-    const Value value = middle(binned.kind, dataset.high(feature, sums.rows[cut - 1]),
-                               dataset.low(feature, sums.rows[cut]));
-    cuts.push_back(binned.kind == FeatureKind::kInteger ? static_cast<double>(value.integer)
-                                                        : value.real);
+    cuts.push_back(middle(binned.kind, dataset.high(feature, sums.rows[cut - 1]),
+                          dataset.low(feature, sums.rows[cut])));
     open.push_back({part.begin, cut});
     open.push_back({cut, part.end});
   }
-  std::sort(cuts.begin(), cuts.end());
+  std::sort(cuts.begin(), cuts.end(), [&](Value a, Value b) {
+    return binned.kind == FeatureKind::kInteger ? a.integer < b.integer : a.real < b.real;
+  });
   return cuts;
 }
 

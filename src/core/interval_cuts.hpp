@@ -15,8 +15,9 @@
 
 namespace committee {
 
-// The cuts, ascending: values up to the first are in the first interval.
-std::vector<double> interval_cuts(const BinnedDataset& dataset, std::size_t feature,
-                                  const Target& target, const Entries& entries);
+// The cuts, ascending, in the type of the feature: values up to the first are in the first
+// interval.
+std::vector<Value> interval_cuts(const BinnedDataset& dataset, std::size_t feature,
+                                 const Target& target, const Entries& entries);
 
 }  // namespace committee

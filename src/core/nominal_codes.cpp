@@ -2,21 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <vector>
 
 namespace committee {
 namespace {
 
 template <typename T>
-std::int32_t interval_of(std::span<const T> edges, T value) {
-  return static_cast<std::int32_t>(std::lower_bound(edges.begin(), edges.end(), value) -
-                                   edges.begin());
+std::int32_t interval_of(std::span<const T> cuts, T value) {
+  return static_cast<std::int32_t>(std::lower_bound(cuts.begin(), cuts.end(), value) -
+                                   cuts.begin());
 }
 
 }  // namespace
 
-void nominal_codes(const TableView& table, std::size_t feature, std::span<const double> edges,
+void nominal_codes(const TableView& table, std::size_t feature, const Cuts& cuts,
                    std::int32_t missing_level, std::span<std::int32_t> out) {
   const ColumnView& column = table.columns[feature];
   if (table.kinds[feature] == FeatureKind::kCategory) {
@@ -29,22 +27,13 @@ void nominal_codes(const TableView& table, std::size_t feature, std::span<const 
   if (table.kinds[feature] == FeatureKind::kReal) {
     for (std::size_t row = 0; row < table.n_rows; ++row) {
       const double value = read_real(column, row);
-      out[row] = std::isnan(value) ? missing_level : interval_of(edges, value);
+      out[row] = std::isnan(value) ? missing_level : interval_of(cuts.reals, value);
     }
     return;
   }
-  // An integer is at most an edge if it is at most the whole part of it: exact beyond 2^53.
-  std::vector<std::int64_t> whole;
-  for (const double edge : edges) {
-    const Integer up = ceil_to_integer(edge);
-    const bool is_whole = static_cast<double>(up.value) == edge;
-    const bool is_lowest = up.value == std::numeric_limits<std::int64_t>::min();
-    whole.push_back(is_whole || is_lowest ? up.value : up.value - 1);
-  }
   for (std::size_t row = 0; row < table.n_rows; ++row) {
     const Integer value = read_integer(column, row);
-    out[row] = value.is_missing ? missing_level
-                                : interval_of(std::span<const std::int64_t>(whole), value.value);
+    out[row] = value.is_missing ? missing_level : interval_of(cuts.integers, value.value);
   }
 }
 

@@ -9,9 +9,14 @@
 
 namespace committee {
 
-// The level of each row: that of a category, or the number of `edges` (ascending) below the value.
-// Missing values get `missing_level`; levels unseen in training stay negative.
-void nominal_codes(const TableView& table, std::size_t feature, std::span<const double> edges,
+// The level of each row: that of a category, or the number of cuts (ascending) below the value, of
+// `reals` for a real feature and of `integers` for an integer one. Missing values get
+// `missing_level`; levels unseen in training stay negative.
+struct Cuts {
+  std::span<const double> reals;
+  std::span<const std::int64_t> integers;
+};
+void nominal_codes(const TableView& table, std::size_t feature, const Cuts& cuts,
                    std::int32_t missing_level, std::span<std::int32_t> out);
 
 }  // namespace committee

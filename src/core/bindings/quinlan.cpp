@@ -118,10 +118,10 @@ nb::tuple grow(const DatasetObject& self, const std::optional<Matrix<std::int32_
   return nb::make_tuple(TreeObject(std::move(grown.tree)), growth);
 }
 
-auto cuts_of(const DatasetObject& self, std::size_t feature,
-             const std::optional<Matrix<std::int32_t>>& classes,
-             const std::vector<std::uint32_t>& n_classes,
-             const std::optional<Vector<double>>& weights) {
+nb::object cuts_of(const DatasetObject& self, std::size_t feature,
+                   const std::optional<Matrix<std::int32_t>>& classes,
+                   const std::vector<std::uint32_t>& n_classes,
+                   const std::optional<Vector<double>>& weights) {
   const std::size_t n_rows = self.dataset.n_rows();
   if (feature >= self.dataset.n_features()) throw nb::index_error("no such feature");
   if (self.dataset.feature(feature).kind == FeatureKind::kCategory) {
@@ -130,12 +130,15 @@ auto cuts_of(const DatasetObject& self, std::size_t feature,
   const Target target = make_target(n_rows, classes, n_classes, std::nullopt);
   if (target.n_outputs != 1) throw nb::value_error("the target must have one column");
   const auto weight_span = span_of(weights, n_rows, "weights");
-  std::vector<double> cuts;
+  std::vector<Value> cuts;
   {
     const WithoutGil without_gil;
     cuts = interval_cuts(self.dataset, feature, target, make_entries(n_rows, weight_span, {}));
   }
-  return to_array(std::move(cuts));
+  if (self.dataset.feature(feature).kind == FeatureKind::kInteger) {
+    return nb::cast(gather(cuts, [](const Value& cut) { return cut.integer; }));
+  }
+  return nb::cast(gather(cuts, [](const Value& cut) { return cut.real; }));
 }
 
 std::size_t threads_of(std::int64_t n_threads) {
@@ -183,13 +186,25 @@ auto branches_of_node(const TreeObject& tree, const TableObject& table, std::uin
   return out;
 }
 
-auto codes_of_table(const TableObject& table, std::size_t feature, const Vector<double>& edges,
+// `cuts` is an array of the type of the feature; nothing of it is read for a category.
+template <typename T>
+auto codes_of_table(const TableObject& table, std::size_t feature, const Vector<T>& cuts,
                     std::int32_t missing_level) {
   if (feature >= table.view().n_features()) throw nb::index_error("no such feature");
+  constexpr auto kKind = std::is_same_v<T, double> ? FeatureKind::kReal : FeatureKind::kInteger;
+  const FeatureKind kind = table.view().kinds[feature];
+  if (kind != FeatureKind::kCategory && kind != kKind) {
+    throw nb::value_error("cuts must be float64 for a real feature, int64 for an integer one");
+  }
+  Cuts spans;
+  if constexpr (kKind == FeatureKind::kReal) {
+    spans.reals = {cuts.data(), cuts.shape(0)};
+  } else {
+    spans.integers = {cuts.data(), cuts.shape(0)};
+  }
   auto out = empty_array<std::int32_t>({table.view().n_rows});
   const WithoutGil without_gil;
-  nominal_codes(table.view(), feature, {edges.data(), edges.shape(0)}, missing_level,
-                {out.data(), out.size()});
+  nominal_codes(table.view(), feature, spans, missing_level, {out.data(), out.size()});
   return out;
 }
 
@@ -211,8 +226,11 @@ void register_quinlan(nb::module_& m) {
   m.def("interval_cuts", &cuts_of, nb::arg("dataset"), nb::arg("feature"), nb::kw_only(),
         nb::arg("classes"), nb::arg("n_classes"), nb::arg("weights") = nb::none(),
         "Where to cut a numeric feature into intervals, by minimal description length.");
-  m.def("nominal_codes", &codes_of_table, nb::arg("table"), nb::arg("feature"), nb::arg("edges"),
-        nb::arg("missing_level"), "A feature as levels: of a category, or of intervals.");
+  const char* const doc = "A feature as levels: of a category, or of intervals.";
+  m.def("nominal_codes", &codes_of_table<double>, nb::arg("table"), nb::arg("feature"),
+        nb::arg("cuts").noconvert(), nb::arg("missing_level"), doc);
+  m.def("nominal_codes", &codes_of_table<std::int64_t>, nb::arg("table"), nb::arg("feature"),
+        nb::arg("cuts").noconvert(), nb::arg("missing_level"), doc);
 }
 
 }  // namespace committee
