@@ -72,7 +72,7 @@ PARTS: tuple[Part, ...] = (
             ours("C4.5, not pruned", "C45Classifier", pruning=None),
             _ID3,
             ours("CART", "DecisionTreeClassifier"),
-            ours("CART, pruned", "DecisionTreeClassifier", ccp_alpha=0.002),
+            _CART,
         ),
         _PUBLISHED,
         "C4.5 Release 8 (Quinlan 1996, Bagging, Boosting, and C4.5, AAAI, table 1)",
