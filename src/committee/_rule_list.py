@@ -61,8 +61,8 @@ class RuleList(RuleSet):
     >>> y = ["stop", "stop", "stop", "go", "go", "go"]
     >>> rules = C45Classifier().fit(X, y).extract_rules(X, y)
     >>> print(rules)
-    IF x0 in {red} THEN class = stop  (support 3 rows, 100 % pure, expected accuracy 63 %)
-    DEFAULT class = go
+    IF feature_0 in {green} THEN class = go  (support 3 rows, 100 % pure, expected accuracy 63 %)
+    DEFAULT class = stop
     >>> rules.predict([["red", 9], ["green", 9]]).tolist()
     ['stop', 'go']
     """
