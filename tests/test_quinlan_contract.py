@@ -19,6 +19,7 @@ from committee import (
     C45Classifier,
     ID3Classifier,
     ModelFileError,
+    _source,
     bootstrap_score,
     load,
     save,
@@ -169,3 +170,27 @@ def test_cuts_in_a_file_are_checked():
             NominalCodes(model._codes.schema, (bad,))._validate_loaded()
     with pytest.raises(ValueError, match="cuts do not fit"):
         NominalCodes(model._codes.schema, ())._validate_loaded()
+
+
+def test_members_read_a_shared_table_once(table, monkeypatch):
+    X, y = table
+    reads = []
+    read = _source.pandas_column
+    monkeypatch.setattr(_source, "pandas_column", lambda *a: reads.append(a) or read(*a))
+    n_columns = X.shape[1]
+    bag = BaggingClassifier(C45Classifier(), 8, random_state=0).fit(X, y)
+    assert len(reads) == n_columns
+    bag.predict_proba(X)
+    assert len(reads) == 2 * n_columns
+
+
+def test_a_shared_table_changes_no_member(table):
+    X, y = table
+    own = AdaBoostClassifier(C45Classifier(max_depth=2), n_estimators=8, random_state=0).fit(X, y)
+
+    class Foreign(C45Classifier):
+        """The same tree, of which the ensemble does not know that it reads opened tables."""
+
+    other = AdaBoostClassifier(Foreign(max_depth=2), n_estimators=8, random_state=0).fit(X, y)
+    np.testing.assert_allclose(own.predict_proba(X), other.predict_proba(X), atol=1e-12)
+    assert own.estimator_weights_ == pytest.approx(other.estimator_weights_)

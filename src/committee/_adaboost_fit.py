@@ -307,7 +307,11 @@ class Watch:
             self._votes += verdict.votes[lesson.member.apply(self.table, self._n_threads)]
         else:
             self._votes += votes_of(
-                lesson.member, self.table.native, verdict.weight, self._labels, self._rule
+                lesson.member,
+                self.table.shown_to(lesson.member),
+                verdict.weight,
+                self._labels,
+                self._rule,
             )
         score = self._metric.score(link(self._votes, 1.0), self._rows)
         if np.isnan(score):

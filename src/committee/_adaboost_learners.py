@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from committee import _core
-from committee._any_table import AnyTable
+from committee._any_table import AnyTable, reads_tables
 from committee._sampling import member_seed, parameter_seed
 
 Floats = NDArray[np.float64]
@@ -229,7 +229,7 @@ class AnyLearner:
             self._fit_weighted(member, distribution)
         else:
             self._fit_drawn(member, self.sample, distribution, number)
-        native = self.table.native
+        native = self.table.shown_to(member)
         n_classes = len(self.labels)
         said = codes_of(member.predict(native), self.labels)
         groups = said.astype(np.uint32)
@@ -247,12 +247,16 @@ class AnyLearner:
         return member.set_params(**{name: parameter_seed(seed, k) for k, name in enumerate(wanted)})
 
     def _fit_weighted(self, member: Any, distribution: Floats) -> None:
-        rows = np.flatnonzero(distribution)
+        if reads_tables(member):  # a row of weight zero is absent
+            rows = np.arange(len(distribution))
+        else:
+            rows = np.flatnonzero(distribution)
         # With a mean of one, as if there were no weights: to some learners their size matters.
         weights = distribution[rows] * self.n_counted
         chosen = None if len(rows) == len(distribution) else rows
         y = self.labels[self.codes[rows]]
-        member.fit(self.table.take(chosen, None), y, sample_weight=weights, **self.fit_params)
+        X = self.table.shown_to(member) if chosen is None else self.table.take(chosen, None)
+        member.fit(X, y, sample_weight=weights, **self.fit_params)
 
     def _fit_drawn(self, member: Any, sample: Sample, distribution: Floats, number: int) -> None:
         for attempt in range(_REDRAWS):

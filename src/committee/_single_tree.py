@@ -24,6 +24,7 @@ register_pickling()
 class SingleTree(TreeReprMixin, BaseEstimator):
     """Base class of the estimators that are one tree of the engine."""
 
+    _reads_tables = True  # also those that were opened before, see _any_table.py
     _stored_attributes: tuple[str, ...] = ("_tree",)
     _derived_attributes = ("tree_",)
 
