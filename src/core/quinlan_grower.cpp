@@ -413,8 +413,10 @@ class QuinlanGrower {
     }
     const std::uint32_t heaviest = heaviest_child(node);
     const bool may_raise = options_.raises && nodes_[heaviest].has_split;
-    const double raised = may_raise ? expect(heaviest, frame.cases) : node.growth.leaf_estimate;
     const double leaf = node.growth.leaf_estimate;
+    // What the heaviest branch would make of all cases matters only up to here.
+    const double limit = leaf <= node.estimate + kPruneSlack ? leaf : node.estimate + kPruneSlack;
+    const double raised = may_raise ? expect(heaviest, frame.cases, limit) : leaf;
     if (leaf <= node.estimate + kPruneSlack && leaf <= raised + kPruneSlack) {
       make_leaf(node, Outcome::kPruned);
       return false;
@@ -451,8 +453,9 @@ class QuinlanGrower {
     return heaviest;
   }
 
-  // Errors to expect of a subtree that gets these cases.
-  double expect(std::uint32_t root, const Cases& cases) const {
+  // Errors to expect of a subtree that gets these cases; some number above `limit` if there are
+  // more.
+  double expect(std::uint32_t root, const Cases& cases, double limit) const {
     struct Part {
       std::uint32_t node;
       Cases cases;
@@ -460,9 +463,10 @@ class QuinlanGrower {
     double errors = 0.0;
     std::vector<Part> stack;
     stack.push_back({root, cases});
-    while (!stack.empty()) {
+    while (!stack.empty() && errors <= limit) {
       const Part part = std::move(stack.back());
       stack.pop_back();
+      if (part.cases.size() >= 512) monitor_.check();
       const BuildNode* node = part.node == kNoChild ? nullptr : &nodes_[part.node];
       if (node == nullptr || !node->has_split) {
         errors += expect_leaf(part.cases);
