@@ -258,6 +258,15 @@ def test_smaller_confidence_prunes_more(rng):
     assert sizes[0] > sizes[-1]
 
 
+def test_a_tree_that_is_one_long_chain_is_grown_pruned_and_read():
+    n_rows = 2000
+    X, y = np.arange(n_rows, dtype=float)[:, None], np.arange(n_rows) // 2 % 2
+    settings = {"threshold_correction": False, "min_samples_leaf": 1}
+    for model in (C45Classifier(**settings), C45Classifier(pruning=None, **settings)):
+        assert model.fit(X, y).score(X, y) == 1.0
+        assert model.get_depth() > 500
+
+
 def test_estimates_of_a_leaf_are_told_by_explain_growth(rng):
     X, y = mixed(rng, 100)
     for node in C45Classifier().explain_growth(X, y):

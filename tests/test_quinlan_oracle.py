@@ -85,10 +85,11 @@ def test_whole_trees_with_weights_are_those_of_the_naive_c45(settings, rng):
         assert view_as_nested(model.tree_) == as_nested(tree)
 
 
-def test_raising_happens_in_these_tests_and_changes_trees(rng):
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_raising_happens_in_these_tests_and_changes_trees(missing, rng):
     n_raised = 0
     for _ in range(20):
-        columns, y = random_table(rng, 90, missing=0.1, noise=0.3)
+        columns, y = random_table(rng, 90, missing=missing, noise=0.3)
         X = as_frame(columns)
         model = C45Classifier().fit(X, y)
         compare(model, Oracle(columns, y), columns)

@@ -155,8 +155,8 @@ class C45Classifier(QuinlanModel):
     confidence : float, default=0.25
         Confidence of the upper limit of errors, in (0, 0.5]; smaller values prune more.
     subtree_raising : bool, default=True
-        A subtree may also be replaced by its heaviest branch. Every subtree is tried with the rows
-        of its parent, which takes long in trees of thousands of levels; others hardly notice.
+        A subtree may also be replaced by its heaviest branch. Takes long where values are missing
+        and the tree is hundreds of splits deep, for every branch is tried with more rows.
     split_finding : {"auto", "hist", "exact"}, default="auto"
         "exact" looks at every distinct value; "hist" at up to `max_bins` bins of each feature;
         "auto" is exact up to 16,384 rows.

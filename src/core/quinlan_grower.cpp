@@ -76,6 +76,9 @@ class QuinlanGrower {
         repetitions_[entries.rows[i]] = entries.repetitions[i];
       }
     }
+    for (std::size_t feature = 0; feature < dataset.n_features(); ++feature) {
+      has_missing_ = has_missing_ || dataset.feature(feature).column.has_missing;
+    }
     mark_many_valued();
   }
 
@@ -414,9 +417,7 @@ class QuinlanGrower {
     const std::uint32_t heaviest = heaviest_child(node);
     const bool may_raise = options_.raises && nodes_[heaviest].has_split;
     const double leaf = node.growth.leaf_estimate;
-    // What the heaviest branch would make of all cases matters only up to here.
-    const double limit = leaf <= node.estimate + kPruneSlack ? leaf : node.estimate + kPruneSlack;
-    const double raised = may_raise ? expect(heaviest, frame.cases, limit) : leaf;
+    const double raised = may_raise ? expect_raised(node, heaviest, frame.cases) : leaf;
     if (leaf <= node.estimate + kPruneSlack && leaf <= raised + kPruneSlack) {
       make_leaf(node, Outcome::kPruned);
       return false;
@@ -453,41 +454,64 @@ class QuinlanGrower {
     return heaviest;
   }
 
-  // Errors to expect of a subtree that gets these cases; some number above `limit` if there are
-  // more.
-  double expect(std::uint32_t root, const Cases& cases, double limit) const {
+  // Errors to expect of the heaviest branch of a node if it got all cases of the node. Without
+  // missing values only those of the other branches have to be sent down, and what they add to the
+  // leaves that they reach is added up; else they change the shares of others, and all are sent.
+  double expect_raised(const BuildNode& node, std::uint32_t heaviest, const Cases& cases) const {
+    if (has_missing_) return expect(heaviest, cases, false);
+    std::vector<Cases> branches = branches_of(node, cases);
+    Cases others;
+    for (std::size_t i = 0; i < branches.size(); ++i) {
+      if (node.children[i] == heaviest) continue;
+      others.rows.insert(others.rows.end(), branches[i].rows.begin(), branches[i].rows.end());
+      others.weights.insert(others.weights.end(), branches[i].weights.begin(),
+                            branches[i].weights.end());
+    }
+    return nodes_[heaviest].estimate + expect(heaviest, std::move(others), true);
+  }
+
+  // Errors to expect of a subtree that gets these cases, or that they add to those it has.
+  double expect(std::uint32_t root, Cases cases, bool adds) const {
     struct Part {
       std::uint32_t node;
       Cases cases;
     };
     double errors = 0.0;
     std::vector<Part> stack;
-    stack.push_back({root, cases});
-    while (!stack.empty() && errors <= limit) {
+    stack.push_back({root, std::move(cases)});
+    while (!stack.empty()) {
       const Part part = std::move(stack.back());
       stack.pop_back();
       if (part.cases.size() >= 512) monitor_.check();
-      const BuildNode* node = part.node == kNoChild ? nullptr : &nodes_[part.node];
-      if (node == nullptr || !node->has_split) {
-        errors += expect_leaf(part.cases);
+      if (part.node == kNoChild) {  // a level that the node above has no branch for
+        errors += expect_leaf(part.cases, {});
         continue;
       }
-      std::vector<Cases> branches;
-      if (node->is_threshold) {
-        branches = divide_in_two(*node, part.cases);
-      } else {
-        branches = distribute_levels(node->feature, levels_with(*node, part.cases), part.cases);
+      const BuildNode& node = nodes_[part.node];
+      if (!node.has_split) {
+        const auto before = adds ? class_weights(part.node) : std::span<const double>{};
+        errors += expect_leaf(part.cases, before) - (adds ? node.estimate : 0.0);
+        continue;
       }
+      std::vector<Cases> branches = branches_of(node, part.cases);
       for (std::size_t i = branches.size(); i-- > 0;) {
-        const std::uint32_t child = i < node->children.size() ? node->children[i] : kNoChild;
+        if (branches[i].size() == 0) continue;
+        const std::uint32_t child = i < node.children.size() ? node.children[i] : kNoChild;
         stack.push_back({child, std::move(branches[i])});
       }
     }
     return errors;
   }
 
-  double expect_leaf(const Cases& cases) const {
+  std::vector<Cases> branches_of(const BuildNode& node, const Cases& cases) const {
+    if (node.is_threshold) return divide_in_two(node, cases);
+    return distribute_levels(node.feature, levels_with(node, cases), cases);
+  }
+
+  // Errors to expect of a leaf of these cases, with those of `before` (may be empty).
+  double expect_leaf(const Cases& cases, std::span<const double> before) const {
     std::vector<double> counts(n_classes_, 0.0);
+    std::copy(before.begin(), before.end(), counts.begin());
     for (std::size_t i = 0; i < cases.size(); ++i) {
       counts[class_of(cases.rows[i])] += cases.weights[i];
     }
@@ -576,6 +600,7 @@ class QuinlanGrower {
   Monitor& monitor_;
   std::size_t n_classes_;
   double scale_ = 1.0;
+  bool has_missing_ = false;
   Cases root_;
   std::vector<std::uint32_t> repetitions_;  // by row; empty: one each
   std::vector<bool> is_many_valued_;
