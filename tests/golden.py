@@ -14,11 +14,13 @@ from committee import (
     AdaBoostClassifier,
     AdaBoostRegressor,
     BaggingRegressor,
+    C45Classifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    ID3Classifier,
     RandomForestClassifier,
 )
 
@@ -80,6 +82,8 @@ def models():
         "boosting_statistics": GradientBoostingClassifier(
             n_estimators=4, min_samples_leaf=3, category_encoding="target", random_state=0
         ).fit(X, label),
+        "id3": ID3Classifier(max_depth=4).fit(X, label),
+        "c45": C45Classifier(category_split="grouped").fit(X, label),
         "adaboost_classifier": AdaBoostClassifier(
             n_estimators=12,
             n_iter_no_change=4,

@@ -1,5 +1,6 @@
 """The runner of the benchmarks, on tiny sizes: what it writes, not how fast anything is."""
 
+import dataclasses
 import hashlib
 import importlib
 import json
@@ -605,3 +606,48 @@ def test_the_adapters_of_boosters_answer_alike(module, rng, library, adapter):
         assert (shares.argmax(axis=1) == y).mean() > 0.9
     numbers = make("numbers", n_rounds=50).fit(X, X[:, 0].astype(np.float64)).predict(X)
     assert np.corrcoef(numbers, X[:, 0])[0, 1] > 0.9
+
+
+# --- ID3 and C4.5 -------------------------------------------------------------------------------
+
+
+def test_every_promise_about_quinlans_trees_can_be_kept_or_broken(module):
+    for part in module("suites.quinlan").PARTS:
+        if isinstance(part, module("parts.levels").LevelsPart):
+            fit = {"wall": 1.0, "accuracy": 0.5, "nodes": 3}
+            readings = {each.key: [fit] for each in part.contestants}
+            result = {"settings": {"n_rows": 1, "n_features": 1, "rounds": 1}, "readings": readings}
+        else:
+            errors = {each.label: 20.0 for each in part.contestants}
+            result = {"repeats": 1, "errors": dict.fromkeys(part.published, errors)}
+        goals = part.goals(result)
+        assert goals, part.name
+        assert all(goal.measured != "not measured" for goal in goals), part.name
+        assert part.render(result)
+
+
+def test_a_fit_of_levels_tells_seconds_accuracy_and_size(module):
+    levels = module("parts.levels")
+    peers = module("peers")
+    size = {"n_rows": 400, "n_features": 6, "rounds": 1}
+    (found,) = levels.fit_levels(dataclasses.asdict(peers.ours("ID3", "ID3Classifier")), size)
+    assert found["wall"] > 0
+    assert found["accuracy"] > 0.9
+    assert found["nodes"] > 50
+
+
+def test_error_rates_are_those_of_cross_validation(module, tmp_path, monkeypatch, rng):
+    write_tables(tmp_path, monkeypatch, rng)
+    published = module("parts.published")
+    contestants = (module("peers").ours("C4.5", "C45Classifier"),)
+    names = [table.name for table in module("datasets").list_tables(10**6)]
+    sizes = {"quick": published.PublishedSize(repeats=1, max_rows=10**6)}
+    table = next(t for t in module("datasets").list_tables(10**6) if t.is_classification)
+    found = published.errors_on_table(
+        dataclasses.asdict(table), [dataclasses.asdict(each) for each in contestants], 1
+    )
+    assert found["committee C4.5"] == pytest.approx(0.0, abs=1.0)  # the class is one of the columns
+    part = published.PublishedPart(
+        "p", "P", contestants, dict.fromkeys(names, 1.0), "nobody", sizes, 0.5
+    )
+    assert part.goals({"repeats": 1, "errors": {table.name: found}})[0].is_met

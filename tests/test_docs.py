@@ -195,7 +195,9 @@ def test_few_modules_talk_to_the_engine():
     boosting = {"_additive_model", "_boosting_fit", "_fast_losses", "_target_statistics"}
     adaboost = {"_boosted_table", "_adaboost_learners", "_adaboost_fit", "_adaboost_regression"}
     members = {"_tree_members", "_boosted_votes"}
-    assert users == reading | arrays | draws | growing | forests | boosting | adaboost | members
+    quinlan = {"quinlan", "_quinlan_model", "_quinlan_view", "_nominal_table", "_rule_list"}
+    ensembles = forests | boosting | adaboost | members
+    assert users == reading | arrays | draws | growing | quinlan | ensembles
 
 
 def included(path):

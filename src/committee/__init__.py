@@ -15,12 +15,14 @@ _HOMES = {
     "BaggingClassifier": "committee.bagging",
     "BaggingRegressor": "committee.bagging",
     "BootstrapScore": "committee.evaluation",
+    "C45Classifier": "committee.quinlan",
     "DecisionTreeClassifier": "committee.trees",
     "DecisionTreeRegressor": "committee.trees",
     "ExtraTreesClassifier": "committee.forests",
     "ExtraTreesRegressor": "committee.forests",
     "GradientBoostingClassifier": "committee.boosting",
     "GradientBoostingRegressor": "committee.boosting",
+    "ID3Classifier": "committee.quinlan",
     "ModelFileError": "committee._model_file",
     "RandomForestClassifier": "committee.forests",
     "RandomForestRegressor": "committee.forests",
@@ -50,12 +52,14 @@ __all__ = [
     "BaggingClassifier",
     "BaggingRegressor",
     "BootstrapScore",
+    "C45Classifier",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "ID3Classifier",
     "ModelFileError",
     "RandomForestClassifier",
     "RandomForestRegressor",
@@ -105,6 +109,7 @@ if TYPE_CHECKING:
         RandomForestRegressor,
     )
     from committee.plots import plot_tree
+    from committee.quinlan import C45Classifier, ID3Classifier
     from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
     from committee.tuning import tune_max_features
 

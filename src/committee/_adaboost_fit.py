@@ -261,7 +261,11 @@ class VoteWatch(Watch):
             self._votes += verdict.votes[lesson.member.apply(self.table, self._n_threads)]
         else:
             self._votes += votes_of(
-                lesson.member, self.table.native, verdict.weight, self._labels, self._rule
+                lesson.member,
+                self.table.shown_to(lesson.member),
+                verdict.weight,
+                self._labels,
+                self._rule,
             )
         temperature = self.temperature(self._votes) if self._is_tempered else 1.0
         found = self.take(link(self._votes, temperature), n_rounds)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee import _core
-from committee._any_table import AnyTable
+from committee._any_table import AnyTable, reads_tables
 from committee._sampling import member_seed, seeded_clone
 
 Floats = NDArray[np.float64]
@@ -217,15 +217,16 @@ class AnyFitter:
     def fit(self, distribution: Floats, number: int) -> Any:
         """Return the fitted member of a round."""
         member = seeded_clone(self.template, member_seed(self.seed, number))
-        rows = np.flatnonzero(distribution)
         params = dict(self.fit_params)
-        if self.sample is None:
-            # With a mean of one, as if there were no weights: to some learners their size matters.
-            params["sample_weight"] = distribution[rows] * self.n_counted
-        else:
+        if self.sample is not None:
             rows = self._drawn(self.sample, distribution, number)
-        is_whole = self.sample is None and len(rows) == len(distribution)
-        table = self.table.take(None if is_whole else rows, None)
+            return member.fit(self.table.take(rows, None), self.y[rows], **params)
+        # To estimators that read tables by themselves a row of weight zero is absent.
+        is_whole = reads_tables(member) or bool((distribution > 0).all())
+        rows = np.arange(len(distribution)) if is_whole else np.flatnonzero(distribution)
+        table = self.table.shown_to(member) if is_whole else self.table.take(rows, None)
+        # With a mean of one, as if there were no weights: to some learners their size matters.
+        params["sample_weight"] = distribution[rows] * self.n_counted
         return member.fit(table, self.y[rows], **params)
 
     def _drawn(self, sample: Sample, distribution: Floats, number: int) -> NDArray[np.intp]:
@@ -258,7 +259,7 @@ class AnyLearner:
     def learn(self, rows: _core.BoostedRows, number: int) -> Lesson:
         """Fit the classifier."""
         member = self.fitter.fit(rows.distribution(), number)
-        native = self.fitter.table.native
+        native = self.fitter.table.shown_to(member)
         n_classes = len(self.labels)
         said = codes_of(member.predict(native), self.labels)
         groups = said.astype(np.uint32)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from committee._frame import as_narwhals, is_from
-from committee._source import Matrix, open_source
+from committee._source import Matrix, Source, open_source, read_once
 from committee._table import _match_names
 
 Positions = NDArray[np.int64]
@@ -46,6 +46,7 @@ class AnyTable:
 
     def __init__(self, X: Any) -> None:
         self.names: tuple[str, ...] | None = None
+        self._opened: Source | None = None
         if issparse(X):
             self.native = _checked_sparse(X)
             self.n_rows, self.n_features = self.native.shape
@@ -69,6 +70,21 @@ class AnyTable:
         if is_from("pandas", "DataFrame", table):
             return _take_pandas(table, rows, columns)
         return _take_frame(table, rows, columns)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_opened": None}  # other processes read for themselves
+
+    def opened(self) -> Source:
+        """Return the table for estimators that read it themselves; columns are read once."""
+        if self._opened is None:
+            self._opened = read_once(open_source(self.native))
+        return self._opened
+
+    def shown_to(self, member: Any, columns: Positions | None = None) -> Any:
+        """Return the table, or some of its columns, in the form that suits an estimator."""
+        return (
+            self.opened() if columns is None and reads_tables(member) else self.take(None, columns)
+        )
 
     def matched(
         self, names: Sequence[str] | None, n_features: int, estimator_name: str, stacklevel: int
@@ -94,6 +110,16 @@ class AnyTable:
                 stacklevel=stacklevel,
             )
         return self
+
+
+def reads_tables(estimator: Any) -> bool:
+    """Whether an estimator of this library reads a table that was opened before.
+
+    Such an estimator takes weights, and a row of weight zero is absent: samples of rows need no
+    table of their own.
+    """
+    kind = type(estimator)
+    return kind.__module__.startswith("committee.") and getattr(kind, "_reads_tables", False)
 
 
 def _checked_sparse(X: Any) -> Any:

@@ -110,8 +110,9 @@ class AnyVotes:
             yield votes.copy()
 
     def _add(self, votes: Floats, number: int, table: AnyTable) -> None:
+        member = self._members[number]
         votes += votes_of(
-            self._members[number], table.native, self._weights[number], self._labels, self._rule
+            member, table.shown_to(member), self._weights[number], self._labels, self._rule
         )
 
 

@@ -74,14 +74,16 @@ class Condition:
                 takes_missing=takes_missing,
                 takes_unseen=self.takes_unseen and branch.takes_unseen,
             )
-        assert branch.threshold is not None
         if branch.asks_presence and branch.operator == "<=":
             return replace(self, takes_missing=takes_missing)
-        if branch.operator == "<=":
-            upper = branch.threshold if self.upper is None else min(self.upper, branch.threshold)
-            return replace(self, upper=upper, takes_missing=takes_missing)
-        lower = branch.threshold if self.lower is None else max(self.lower, branch.threshold)
-        return replace(self, lower=lower, takes_missing=takes_missing)
+        lower = branch.threshold if branch.operator == ">" else branch.lower
+        upper = None if branch.operator == ">" else branch.threshold
+        return replace(
+            self,
+            lower=_tightest(max, self.lower, lower),
+            upper=_tightest(min, self.upper, upper),
+            takes_missing=takes_missing,
+        )
 
     def matches(self, value: Any) -> bool:
         """Whether a value passes.
@@ -167,6 +169,11 @@ class Condition:
             if low is None or low != high:
                 break
         return low, high
+
+
+def _tightest(choose: Any, *bounds: float | int | None) -> float | int | None:
+    given = [bound for bound in bounds if bound is not None]
+    return choose(given) if given else None
 
 
 def start_condition(

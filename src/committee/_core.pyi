@@ -393,3 +393,30 @@ class StumpBooster:
         self,
     ) -> tuple[Tree, NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
         """Return the best stump, the node of each row (a view), shares and classes of nodes."""
+
+def grow_quinlan(
+    dataset: BinnedDataset,
+    *,
+    classes: NDArray[np.int32] | None,
+    n_classes: Sequence[int],
+    weights: NDArray[np.float64] | None = None,
+    settings: dict[str, Any] = ...,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[Tree, dict[str, NDArray[Any]]]: ...
+def predict_shares(tree: Tree, table: Table, n_threads: int) -> NDArray[np.float64]: ...
+def apply_shares(tree: Tree, table: Table, n_threads: int) -> NDArray[np.uint32]: ...
+def share_path(
+    tree: Tree, table: Table
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]: ...
+def node_branches(tree: Tree, table: Table, node: int) -> NDArray[np.int32]: ...
+def interval_cuts(
+    dataset: BinnedDataset,
+    feature: int,
+    *,
+    classes: NDArray[np.int32] | None,
+    n_classes: Sequence[int],
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[Any]: ...
+def nominal_codes(
+    table: Table, feature: int, cuts: NDArray[Any], missing_level: int
+) -> NDArray[np.int32]: ...

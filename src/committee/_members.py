@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from committee._any_table import AnyTable
+from committee._any_table import AnyTable, reads_tables
 from committee._opinions import Floats, Reading
 from committee._sampling import RowSampler, member_seed, parameter_seed
 from committee._threads import resolve_threads, usable_cores
@@ -88,7 +88,7 @@ class MemberJob:
 
     def read(self, member: Any, number: int) -> Floats:
         """Return the opinion of a member on the training rows."""
-        return self.reading.values(member, self.table.take(None, self.columns(number)))
+        return self.reading.values(member, self.table.shown_to(member, self.columns(number)))
 
     def columns(self, number: int) -> NDArray[np.int64] | None:
         return None if self.features is None else self.features.rows(number)
@@ -127,6 +127,10 @@ class MemberJob:
         self, member: Any, number: int, rows: NDArray[np.int64], weights: Floats | None
     ) -> Any:
         n_rows = self.table.n_rows
+        if self.features is None and not self.fit_params and reads_tables(member):
+            everywhere = np.zeros(n_rows)
+            everywhere[rows] = 1.0 if weights is None else weights
+            return member.fit(self.table.shown_to(member), self.y, sample_weight=everywhere)
         # All rows in their order need no copy.
         chosen = None if len(rows) == n_rows and (rows == np.arange(n_rows)).all() else rows
         params = {

@@ -121,7 +121,7 @@ class MemberBlock:
     def _each(self) -> Iterator[tuple[Any, Any, float]]:
         """Yield members, their tables and their weights."""
         for member, chosen, weight in zip(self.members, self.columns, self.weights, strict=True):
-            yield member, self.table.take(None, chosen), weight
+            yield member, self.table.shown_to(member, chosen), weight
 
     def sum(self) -> Floats:
         """Add up the weighted opinions, in the order of the members."""

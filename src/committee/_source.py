@@ -6,6 +6,7 @@ stays the user's memory, columns are read when asked for.
 """
 
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -75,12 +76,30 @@ class Columns:
 Source = Matrix | Columns
 
 
+def read_once(source: Source) -> Source:
+    """Return a source that keeps the columns it has read, for those who ask again and again."""
+    if isinstance(source, Matrix):
+        return source
+    kept: dict[int, Column] = {}
+    lock = threading.Lock()  # members are fitted side by side
+
+    def read(position: int, where: str) -> Column:
+        with lock:
+            if position not in kept:
+                kept[position] = source.read(position, where)
+            return kept[position]
+
+    return Columns(source.n_rows, source.n_features, source.names, read)
+
+
 def _where(names: tuple[str, ...] | None, position: int) -> str:
     return f"column {position}" if names is None else f"column {names[position]!r}"
 
 
 def open_source(X: Any) -> Source:
     """Recognise a table: array, masked array, data frame, sparse matrix or list of rows."""
+    if isinstance(X, Matrix | Columns):  # opened before, see `read_once`
+        return X
     if isinstance(X, np.ndarray):
         source = _open_array(X)
     elif isinstance(X, list | tuple):

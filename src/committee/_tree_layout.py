@@ -90,6 +90,8 @@ def branch_label(branch: Branch, condition: Condition, precision: int) -> str:
         return "present" if branch.operator == "<=" else "missing"
     if branch.kind == "boolean":
         return condition.predicate().removeprefix("is ") + missing
+    if branch.operator == "in":  # an interval
+        return condition.predicate().replace("<=", "≤") + missing
     assert branch.threshold is not None
     text = threshold_text(branch.threshold, branch.kind, precision)
     text = trimmed(text) if branch.kind == "number" else text

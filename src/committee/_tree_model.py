@@ -12,37 +12,30 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import UNUSED
 
 from committee import _core
 from committee._contributions import ContributionsMixin
 from committee._params import check_choice, check_max_features, check_real, check_seed
-from committee._svg import TreeReprMixin
+from committee._single_tree import SingleTree
 from committee._table import TableSchema, read_table
 from committee._threads import resolve_threads
-from committee._tree_arrays import register_pickling
 from committee._tree_settings import EngineTarget, RowWeights, bin_table, tree_settings
 from committee._tree_view import TreeView
-
-register_pickling()
 
 # With split_finding="auto", tables up to this many rows are searched exactly: it costs little
 # there, and every distinct value counts when there are few.
 AUTO_EXACT_ROWS = 2**14
 
 
-class TreeModel(TreeReprMixin, ContributionsMixin, BaseEstimator):
+class TreeModel(SingleTree, ContributionsMixin):
     """Base class of the estimators that are one tree of the engine."""
 
     # `check_input` is an argument of scikit-learn's that changes nothing here: no metadata.
     __metadata_request__fit: ClassVar = {"check_input": UNUSED}
     __metadata_request__predict: ClassVar = {"check_input": UNUSED}
     __metadata_request__predict_proba: ClassVar = {"check_input": UNUSED}
-    _stored_attributes = ("_tree",)
-    _derived_attributes = ("tree_",)
 
     criterion: str
     splitter: str
@@ -61,20 +54,13 @@ class TreeModel(TreeReprMixin, ContributionsMixin, BaseEstimator):
     category_split: str
     level_penalty: float
     categorical_features: Any
-    n_jobs: int | None
 
     _criteria: tuple[str, ...] = ()
 
-    # Fitted attributes; see _adopt.
-    _tree: _core.Tree
-    tree_: TreeView
-    schema_: TableSchema
     n_outputs_: int
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
         tags.target_tags.multi_output = True
         return tags
 
@@ -132,18 +118,8 @@ class TreeModel(TreeReprMixin, ContributionsMixin, BaseEstimator):
         **attributes: Any,
     ) -> None:
         """Set all fitted attributes together, when nothing can fail any more."""
-        attributes |= {
-            "_tree": tree,
-            "tree_": TreeView(tree, schema, labels),
-            "schema_": schema,
-            "n_features_in_": schema.n_features,
-            "max_features_": check_max_features(self.max_features, schema.n_features),
-        }
-        if schema.names is not None:
-            attributes["feature_names_in_"] = np.array(schema.names, dtype=object)
-        else:
-            self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(attributes)
+        attributes["max_features_"] = check_max_features(self.max_features, schema.n_features)
+        self._set_fitted(tree, TreeView(tree, schema, labels), **attributes)
 
     def _class_labels(self) -> list[NDArray[Any]] | None:
         """Class labels of each output, None for regression."""
@@ -162,18 +138,6 @@ class TreeModel(TreeReprMixin, ContributionsMixin, BaseEstimator):
         self.tree_ = TreeView(self._tree, self.schema_, labels)
 
     # ---- answers ----
-
-    def _read(self, X: Any) -> _core.Table:
-        if not hasattr(self, "_tree"):
-            name = type(self).__name__
-            raise NotFittedError(
-                f"This {name} instance is not fitted yet. Call 'fit' with appropriate arguments "
-                "before using this estimator."
-            )
-        return self.schema_.read(X, type(self).__name__)
-
-    def _threads(self) -> int:
-        return resolve_threads(self.n_jobs)
 
     def _contributions(self, table: _core.Table) -> NDArray[np.float64]:
         return self._tree.contributions(table, self._threads())
@@ -215,29 +179,6 @@ class TreeModel(TreeReprMixin, ContributionsMixin, BaseEstimator):
         offsets, indices = self._tree.decision_path(table)
         ones = np.ones(len(indices), dtype=np.int64)
         return csr_matrix((ones, indices, offsets), shape=(table.n_rows, self._tree.n_nodes))
-
-    def get_depth(self) -> int:
-        """Return the depth of the tree: the number of splits above its deepest leaf."""
-        self._check_fitted()
-        return self.tree_.max_depth
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves of the tree."""
-        self._check_fitted()
-        return self.tree_.n_leaves
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "_tree"):
-            self._read(None)
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in the decrease of impurity (also called Gini importance).
-
-        High-cardinality features are favoured; permutation importance is not fooled by them.
-        """
-        self._check_fitted()
-        return self.tree_.compute_feature_importances()
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
         """Return the effective alphas at which cost-complexity pruning cuts a subtree.

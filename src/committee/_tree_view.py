@@ -44,9 +44,10 @@ class Branch:
     kind : str
         How its values read: "number", "integer", "boolean", "datetime", "timedelta" or "category".
     operator : {"<=", ">", "in"}
-        Comparison with ``threshold``, or membership in ``levels``.
+        Comparison with ``threshold``, or membership in ``levels`` or in an interval.
     threshold : float, int or None
-        Exact threshold; dates and durations in microseconds. None for categories.
+        Exact threshold; dates and durations in microseconds. None for categories. The upper end
+        of an interval, None where it has none.
     levels : tuple or None
         Levels known from training that go this way. None for numbers.
     takes_missing : bool
@@ -55,6 +56,8 @@ class Branch:
         Whether levels that training never saw go this way.
     is_default : bool
         Whether this is the default branch of its node.
+    lower : float, int or None, default=None
+        Lower end of an interval, which does not belong to it.
     """
 
     feature: int
@@ -65,6 +68,7 @@ class Branch:
     takes_missing: bool
     takes_unseen: bool
     is_default: bool
+    lower: float | int | None = None
 
     @property
     def asks_presence(self) -> bool:

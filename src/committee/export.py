@@ -125,6 +125,8 @@ class Rule:
         Node number of the leaf.
     text : str
         The conclusion in words, such as "species = Adelie".
+    accuracy : float or None, default=None
+        Accuracy to expect on new rows, for rules that were simplified.
     """
 
     conditions: tuple[Condition, ...]
@@ -135,6 +137,7 @@ class Rule:
     purity: float | None
     leaf: int
     text: str
+    accuracy: float | None = None
 
     def matches(self, row: Mapping[str, Any] | Sequence[Any]) -> bool:
         """Whether the rule covers a row.
@@ -161,8 +164,12 @@ class Rule:
     def __str__(self) -> str:
         premise = " AND ".join(map(str, self.conditions)) or "anything"
         rows = "1 row" if self.n_rows == 1 else f"{self.n_rows} rows"
-        pure = "" if self.purity is None else f", {trimmed(f'{100 * self.purity:.1f}')} % pure"
-        return f"IF {premise} THEN {self.text}  (support {rows}{pure})"
+        shares = f"support {rows}"
+        if self.purity is not None:
+            shares += f", {_percent(self.purity)} pure"
+        if self.accuracy is not None:
+            shares += f", expected accuracy {_percent(self.accuracy)}"
+        return f"IF {premise} THEN {self.text}  ({shares})"
 
 
 class RuleSet(Sequence[Rule]):
@@ -329,7 +336,7 @@ def _branch_text(branch: Branch, condition: Condition, decimals: int) -> str:
     name = clean_name(condition.name)
     if branch.asks_presence:
         return f"{name} is {'present' if branch.operator == '<=' else 'missing'}"
-    if branch.levels is not None or branch.kind == "boolean":
+    if branch.operator == "in" or branch.kind == "boolean":
         return f"{name} {condition.predicate()}{condition.exceptions()}"
     assert branch.threshold is not None
     threshold = threshold_text(branch.threshold, branch.kind, decimals)
@@ -404,6 +411,10 @@ def _subtree_heights(view: TreeView) -> NDArray[np.int64]:
 
 def _listed(numbers: NDArray[np.float64], decimals: int) -> str:
     return "[" + ", ".join(f"{number:.{decimals}f}" for number in numbers) + "]"
+
+
+def _percent(share: float) -> str:
+    return f"{trimmed(f'{100 * share:.1f}')} %"
 
 
 def _html_conditions(rule: Rule) -> str:

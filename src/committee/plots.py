@@ -110,7 +110,7 @@ def plot_tree(
         names,
         classes,
         label=label,
-        criterion=str(getattr(tree, "criterion", "impurity")) if impurity else None,
+        criterion=str(getattr(tree, "_impurity_name", "impurity")) if impurity else None,
         node_ids=node_ids,
         proportion=proportion,
         precision=precision,

@@ -7,6 +7,7 @@
 #include "gil.hpp"
 #include "grower.hpp"
 #include "pool.hpp"
+#include "quinlan.hpp"
 #include "sampling.hpp"
 #include "table.hpp"
 #include "target_statistics.hpp"
@@ -24,4 +25,5 @@ NB_MODULE(_core, m) {
   committee::register_booster(m);
   committee::register_adaboost(m);
   committee::register_target_statistics(m);
+  committee::register_quinlan(m);
 }

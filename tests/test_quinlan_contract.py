@@ -1,0 +1,196 @@
+"""ID3 and C4.5 keep scikit-learn's conventions, and work inside ensembles and files."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import StackingClassifier, VotingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from test_quinlan_oracle import as_frame, random_table
+
+from committee import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    C45Classifier,
+    ID3Classifier,
+    ModelFileError,
+    _source,
+    bootstrap_score,
+    load,
+    save,
+)
+from committee._codec import encode
+from committee._nominal_table import NominalCodes
+
+BOTH = [ID3Classifier(), C45Classifier(), C45Classifier(category_split="grouped")]
+
+
+@parametrize_with_checks(
+    [
+        ID3Classifier(),
+        ID3Classifier(max_depth=4, min_gain=0.01),
+        C45Classifier(),
+        C45Classifier(criterion="gain", pruning=None, min_samples_leaf=1, split_finding="hist"),
+        C45Classifier(category_split="grouped", subtree_raising=False, confidence=0.1),
+    ]
+)
+def test_scikit_learns_own_checks_pass(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("model", BOTH, ids=repr)
+def test_tags_say_what_the_trees_can_do(model):
+    tags = get_tags(model)
+    assert tags.input_tags.allow_nan
+    assert tags.input_tags.sparse
+    assert not tags.target_tags.multi_output
+    assert tags.classifier_tags.multi_class
+
+
+@pytest.fixture
+def table(rng):
+    columns, _ = random_table(rng, 300)
+    X = as_frame(columns)
+    y = np.where(X["x1"] == "v0", "a", np.where(X["x3"] + X["x4"] > 5, "b", "c"))
+    y = np.where(rng.random(300) < 0.1, rng.choice(["a", "b", "c"], 300), y)
+    return X.mask(rng.random(X.shape) < 0.1), y
+
+
+# --- ensembles ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tree", BOTH, ids=repr)
+def test_bagged_trees_are_the_trees_of_their_samples(tree, table):
+    X, y = table
+    model = BaggingClassifier(tree, 25, oob_score=True, random_state=0).fit(X, y)
+    shares = np.mean([member.predict_proba(X) for member in model.estimators_], axis=0)
+    np.testing.assert_allclose(model.predict_proba(X), shares, atol=1e-12)
+    assert model.oob_score_ > 0.6
+    first = clone(tree).fit(X, y, np.bincount(model.estimators_samples_[0], minlength=len(y)))
+    np.testing.assert_allclose(
+        first.predict_proba(X), model.estimators_[0].predict_proba(X), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("tree", [ID3Classifier(max_depth=2), C45Classifier(max_depth=2)], ids=repr)
+def test_boosting_makes_small_trees_better(tree, table):
+    X, y = table
+    boosted = AdaBoostClassifier(tree, n_estimators=20, random_state=0).fit(X, y)
+    assert boosted.score(X, y) > clone(tree).fit(X, y).score(X, y) + 0.05
+    assert len(boosted.estimators_) > 5
+
+
+def test_trees_vote_and_are_stacked(table):
+    X, y = table
+    members = [("id3", ID3Classifier(max_depth=3)), ("c45", C45Classifier())]
+    voting = VotingClassifier(members, voting="soft").fit(X, y)
+    mean = np.mean([m.predict_proba(X) for m in voting.estimators_], axis=0)
+    np.testing.assert_allclose(voting.predict_proba(X), mean)
+    stack = StackingClassifier(members, LogisticRegression(), cv=3).fit(X, y)
+    assert stack.score(X, y) > 0.5
+
+
+def test_scikit_learns_searches_and_our_bootstrap_take_the_trees(table):
+    X, y = table
+    search = GridSearchCV(C45Classifier(), {"confidence": [0.01, 0.25, 0.5]}, cv=3).fit(X, y)
+    assert search.best_params_["confidence"] in (0.01, 0.25, 0.5)
+    assert cross_val_score(ID3Classifier(), X, y, cv=3).mean() > 0.35
+    assert bootstrap_score(C45Classifier(), X, y, n_resamples=30, random_state=0).score > 0.35
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", BOTH, ids=repr)
+def test_a_saved_tree_answers_the_same(model, table, tmp_path):
+    X, y = table
+    model.fit(X, y)
+    save(model, tmp_path / "tree.committee")
+    for loaded in (load(tmp_path / "tree.committee"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+        assert loaded.get_params() == model.get_params()
+        assert str(loaded.explain_growth(X, y)) == str(model.explain_growth(X, y))
+        assert str(loaded.extract_rules(X, y)) == str(model.extract_rules(X, y))
+        view = pickle.loads(pickle.dumps(loaded.tree_))
+        np.testing.assert_array_equal(view.predict(X), model.predict_proba(X))
+
+
+def test_a_bagged_committee_of_trees_is_saved(table, tmp_path):
+    X, y = table
+    model = BaggingClassifier(C45Classifier(), 4, random_state=0).fit(X, y)
+    save(model, tmp_path / "bag.committee")
+    loaded = load(tmp_path / "bag.committee")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def tampered(model, path, **attributes):
+    """Save a model after changing what it holds."""
+    for name, value in attributes.items():
+        setattr(model, name, value)
+    save(model, path)
+    return path
+
+
+def test_a_file_whose_parts_do_not_fit_is_refused(table, tmp_path):
+    X, y = table
+    other = ID3Classifier().fit(X.iloc[:, :2], y)
+
+    def id3():
+        return ID3Classifier().fit(X, y)
+
+    cases = {
+        "_tree": other._tree,
+        "schema_": other.schema_,
+        "_codes": other._codes,
+        "classes_": np.array(["one"]),
+    }
+    for name, value in cases.items():
+        path = tampered(id3(), tmp_path / f"{name}.committee", **{name: value})
+        with pytest.raises(ModelFileError):
+            load(path)
+    # A tree of levels that is said to be grown on the table as it is.
+    fewer = ID3Classifier().fit(X.fillna({"x0": "zz"}), y)
+    path = tampered(id3(), tmp_path / "levels.committee", _codes=None, _tree=fewer._tree)
+    with pytest.raises(ModelFileError):
+        load(path)
+
+
+def test_cuts_in_a_file_are_checked():
+    model = ID3Classifier().fit(pd.DataFrame({"x": np.arange(60.0)}), np.arange(60) // 20)
+    (cuts,) = model._codes.cuts
+    assert len(cuts) == 2
+    encode(model._codes)
+    for bad in (cuts[::-1], cuts.astype(np.float32), np.r_[cuts, np.nan], cuts[:, None], None):
+        with pytest.raises(ValueError, match="cuts"):
+            NominalCodes(model._codes.schema, (bad,))._validate_loaded()
+    with pytest.raises(ValueError, match="cuts do not fit"):
+        NominalCodes(model._codes.schema, ())._validate_loaded()
+
+
+def test_members_read_a_shared_table_once(table, monkeypatch):
+    X, y = table
+    reads = []
+    read = _source.pandas_column
+    monkeypatch.setattr(_source, "pandas_column", lambda *a: reads.append(a) or read(*a))
+    n_columns = X.shape[1]
+    bag = BaggingClassifier(C45Classifier(), 8, random_state=0).fit(X, y)
+    assert len(reads) == n_columns
+    bag.predict_proba(X)
+    assert len(reads) == 2 * n_columns
+
+
+def test_a_shared_table_changes_no_member(table):
+    X, y = table
+    own = AdaBoostClassifier(C45Classifier(max_depth=2), n_estimators=8, random_state=0).fit(X, y)
+
+    class Foreign(C45Classifier):
+        """The same tree, of which the ensemble does not know that it reads opened tables."""
+
+    other = AdaBoostClassifier(Foreign(max_depth=2), n_estimators=8, random_state=0).fit(X, y)
+    np.testing.assert_allclose(own.predict_proba(X), other.predict_proba(X), atol=1e-12)
+    assert own.estimator_weights_ == pytest.approx(other.estimator_weights_)
