@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import DataConversionWarning
 
 from committee._column import Column, complex_error, numpy_column
 from committee._frame import as_narwhals, frame_column
@@ -134,6 +133,8 @@ def read_known_classes(y: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
 def warn_of_column(y: Any, stacklevel: int) -> None:
     """Warn of a y with one column where one dimension is meant, as scikit-learn does."""
     if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning  # reading a target needs no more of it
+
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape "
             "of y to (n_samples,), for example using ravel().",
