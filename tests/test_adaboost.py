@@ -1531,3 +1531,15 @@ def test_running_medians_are_those_of_all_members_so_far(rng):
         running.add(said[:, n], weights[n])
         expected = [lower_median(row[: n + 1], weights[: n + 1]) for row in said]
         assert running.medians().tolist() == expected
+
+
+def test_many_rows_get_the_votes_that_few_get(rng):
+    X = rng.normal(size=(400, 3))
+    y = (X[:, 0] + X[:, 1] ** 2 + rng.normal(size=400) > 1).astype(int)
+    for estimator in (None, DecisionTreeClassifier(max_depth=3)):
+        model = AdaBoostClassifier(estimator, n_estimators=20, calibration=None).fit(X, y)
+        together = model.predict_proba(X)
+        alone = np.concatenate([model.predict_proba(X[i : i + 40]) for i in range(0, 400, 40)])
+        np.testing.assert_array_equal(together, alone)
+        copied = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(copied.predict_proba(X), together)

@@ -20,6 +20,9 @@ from committee._vote_rule import VoteRule
 
 Floats = NDArray[np.float64]
 
+# For less rows, other trees are not worth making.
+_MANY_ROWS = 256
+
 
 class TreeVotes:
     """Votes of trees of the engine.
@@ -38,12 +41,31 @@ class TreeVotes:
         self._is_hard = rule.variant == "discrete"
         self._weights = np.ascontiguousarray(weights) if self._is_hard else None
         self._forest = forest if self._is_hard else _score_forest(forest, rule)
+        self._sides: list[_core.Forest] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_sides": None}
 
     def total(self, table: _core.Table, n_threads: int) -> Floats:
         """Return the votes of all members."""
+        if self._weights is not None and self._forest.n_values == 2 and table.n_rows >= _MANY_ROWS:
+            return self._two_sides(self._weights, table, n_threads)
         return self._forest.predict(
             table, hard=self._is_hard, tree_weights=self._weights, n_threads=n_threads
         )
+
+    def _two_sides(self, weights: Floats, table: _core.Table, n_threads: int) -> Floats:
+        """Return the same sums, one class after the other.
+
+        Trees of one value add up several times as fast; zeros in the place of votes for the other
+        class do not change a sum.
+        """
+        if self._sides is None:
+            self._sides = [_forest_of_class(self._forest, weights, code) for code in (0, 1)]
+        votes = np.empty((table.n_rows, 2))
+        for code, forest in enumerate(self._sides):
+            votes[:, code] = forest.predict(table, n_threads=n_threads)[:, 0]
+        return votes
 
     def staged(self, table: _core.Table, n_threads: int) -> Iterator[Floats]:
         """Yield the votes of the first member, the first two, and so on."""
@@ -69,10 +91,23 @@ def _score_forest(forest: _core.Forest, rule: VoteRule) -> _core.Forest:
     trees = []
     for number in range(forest.n_trees):
         tree = forest.tree(number)
-        arrays = dict(tree.arrays())
-        arrays["values"] = rule.learning_rate * rule.scores(class_shares(tree))
-        trees.append(_core.Tree.from_arrays(tree.n_features, tree_kinds(tree), arrays))
+        trees.append(_with_values(tree, rule.learning_rate * rule.scores(class_shares(tree))))
     return _core.Forest.from_trees(trees, "squared_error", [])
+
+
+def _forest_of_class(forest: _core.Forest, weights: Floats, code: int) -> _core.Forest:
+    """Return the trees with their votes for one class in the place of the shares of classes."""
+    trees = []
+    for number in range(forest.n_trees):
+        tree = forest.tree(number)
+        votes = np.where(tree.arrays()["values"].argmax(axis=1) == code, weights[number], 0.0)
+        trees.append(_with_values(tree, votes[:, np.newaxis]))
+    return _core.Forest.from_trees(trees, "squared_error", [])
+
+
+def _with_values(tree: _core.Tree, values: Floats) -> _core.Tree:
+    arrays = {**tree.arrays(), "values": np.ascontiguousarray(values)}
+    return _core.Tree.from_arrays(tree.n_features, tree_kinds(tree), arrays)
 
 
 class AnyVotes:

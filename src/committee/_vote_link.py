@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +39,9 @@ def link(scores: Floats, temperature: float) -> Floats:
     >>> link(np.array([[0.0, 0.0], [0.0, np.log(3.0)]]), 1.0).round(2).tolist()
     [[0.5, 0.5], [0.25, 0.75]]
     """
+    if scores.shape[1] == 2:  # the same, faster
+        odds = (scores[:, 1] - scores[:, 0]) / temperature
+        return np.column_stack([expit(-odds), expit(odds)])
     shares: Floats = softmax(scores / temperature, axis=1)
     return shares
 
