@@ -97,7 +97,7 @@ class R2Fit(BoostedTable):
         member = self._learn(number)
         losses = self._losses(self._say(member, self.table))
         # Losses are at most one, and so is their mean.
-        error = min(float(self.distribution @ losses), 1.0)
+        error = min(float((self.distribution * losses).sum()), 1.0)
         is_useless = error >= 0.5 - NO_EDGE
         if is_useless and number > 0:
             return True
