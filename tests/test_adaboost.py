@@ -1543,3 +1543,14 @@ def test_many_rows_get_the_votes_that_few_get(rng):
         np.testing.assert_array_equal(together, alone)
         copied = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(copied.predict_proba(X), together)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_draw_that_repeats_the_last_stump_does_not_end_boosting(seed):
+    # One feature of two values: most draws give the same stump, whose error is 1/2 by then.
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, size=(200, 3)).astype(float)
+    y = ((X.sum(axis=1) >= 2) ^ (rng.random(200) < 0.2)).astype(int)
+    model = AdaBoostClassifier(n_estimators=10, resampling=True, random_state=seed).fit(X, y)
+    assert len(model) == 10
+    assert (np.abs(model.estimator_errors_ - 0.5) > 1e-10).all()

@@ -52,6 +52,10 @@ class Lesson:
 class Learner(Protocol):
     """Fits the member of a round."""
 
+    @property
+    def n_redraws(self) -> int:
+        """How often another number is worth trying where the member is of no use."""
+
     def learn(self, rows: _core.BoostedRows, number: int) -> Lesson:
         """Fit member `number` to the rows with their present weights."""
 
@@ -77,6 +81,11 @@ class StumpLearner:
     level_penalty: float
     n_threads: int
     _booster: _core.StumpBooster | None = None
+
+    @property
+    def n_redraws(self) -> int:
+        """Nothing is drawn."""
+        return 0
 
     def learn(self, rows: _core.BoostedRows, number: int) -> Lesson:
         """Find the stump."""
@@ -129,6 +138,11 @@ class TreeLearner:
     seed: int
     ccp_alpha: float
     n_threads: int
+
+    @property
+    def n_redraws(self) -> int:
+        """Other rows make another tree."""
+        return 0 if self.sample is None else _REDRAWS
 
     def learn(self, rows: _core.BoostedRows, number: int) -> Lesson:
         """Grow the tree."""
@@ -255,6 +269,11 @@ class AnyLearner:
     fitter: AnyFitter
     labels: NDArray[Any]
     asks_probabilities: bool
+
+    @property
+    def n_redraws(self) -> int:
+        """Other rows make another member; but that may be slow, and boosting ends instead."""
+        return 0
 
     def learn(self, rows: _core.BoostedRows, number: int) -> Lesson:
         """Fit the classifier."""

@@ -67,8 +67,13 @@ def run_rounds(
     bound, sum_of_weights = 1.0, 0.0
     for number in range(n_rounds):
         distribution = rows.distribution() if keep_weights else None
-        lesson = learner.learn(rows, number)
-        verdict = rule.judge(lesson.shares, lesson.predicted, sum_of_weights, lesson.said)
+        # Where rows are drawn, chance may repeat the last learner, which is now no better than
+        # guessing: another draw may be.
+        for attempt in range(1 + learner.n_redraws):
+            lesson = learner.learn(rows, number + attempt * 2**32)
+            verdict = rule.judge(lesson.shares, lesson.predicted, sum_of_weights, lesson.said)
+            if not verdict.is_useless:
+                break
         if verdict.is_useless:
             if number > 0:
                 break
