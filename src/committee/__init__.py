@@ -26,6 +26,8 @@ _HOMES = {
     "ModelFileError": "committee._model_file",
     "RandomForestClassifier": "committee.forests",
     "RandomForestRegressor": "committee.forests",
+    "StackingClassifier": "committee.stacking",
+    "StackingRegressor": "committee.stacking",
     "bootstrap_score": "committee.evaluation",
     "export_rules": "committee.export",
     "export_text": "committee.export",
@@ -63,6 +65,8 @@ __all__ = [
     "ModelFileError",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
     "__version__",
     "bootstrap_score",
     "export_rules",
@@ -110,6 +114,7 @@ if TYPE_CHECKING:
     )
     from committee.plots import plot_tree
     from committee.quinlan import C45Classifier, ID3Classifier
+    from committee.stacking import StackingClassifier, StackingRegressor
     from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
     from committee.tuning import tune_max_features
 

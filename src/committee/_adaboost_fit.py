@@ -26,10 +26,9 @@ from committee._any_table import AnyTable
 from committee._boosted_table import BoostedTable
 from committee._boosted_votes import AnyVotes, TreeVotes, make_votes, votes_of
 from committee._boosted_watch import Watch
-from committee._calibration_folds import content_folds, row_keys
+from committee._calibration_folds import content_folds, row_keys, table_keys
 from committee._oob_target import OobTarget
 from committee._progress import Progress
-from committee._table import read_table
 from committee._target import read_classes, read_known_classes, warn_of_column
 from committee._tree_members import TreeMembers
 from committee._tree_settings import EngineTarget, RowWeights
@@ -226,11 +225,9 @@ class AdaBoostFit(BoostedTable):
         if self.schema is not None:
             return row_keys(self.dataset)
         try:
-            table, schema = read_table(self.X)
+            return table_keys(self.X, self.weights)
         except (TypeError, ValueError):  # only the estimator can read it: rows count as distinct
             return np.random.default_rng(self.seed).permutation(self.table.n_rows).astype(np.uint64)
-        n_levels = [len(feature.levels or ()) for feature in schema.features]
-        return row_keys(_core.BinnedDataset(table, self.weights, n_levels, exact=True))
 
 
 class VoteWatch(Watch):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from committee._frame import as_narwhals, is_from
-from committee._source import Matrix, Source, open_source, read_once
+from committee._source import Columns, Matrix, SharedSource, Source, open_source, read_once
 from committee._table import _match_names
 
 Positions = NDArray[np.int64]
@@ -54,6 +54,8 @@ class AnyTable:
         source = open_source(X)
         self.n_rows, self.n_features, self.names = source.n_rows, source.n_features, source.names
         self.native = X
+        if isinstance(X, Matrix | Columns | SharedSource):
+            return
         if isinstance(X, list | tuple) or not hasattr(X, "shape"):
             self.native = source.values if isinstance(source, Matrix) else _objects(X)
         elif isinstance(X, np.matrix):
@@ -64,6 +66,8 @@ class AnyTable:
         table = self.native
         if rows is None and columns is None:
             return table
+        if isinstance(table, Matrix | Columns | SharedSource):
+            return open_source(table).take(rows, columns)
         if isinstance(table, np.ndarray) or issparse(table):
             taken = table if rows is None else table[rows]
             return taken if columns is None else taken[:, columns]
@@ -118,8 +122,8 @@ def reads_tables(estimator: Any) -> bool:
     Such an estimator takes weights, and a row of weight zero is absent: samples of rows need no
     table of their own.
     """
-    kind = type(estimator)
-    return kind.__module__.startswith("committee.") and getattr(kind, "_reads_tables", False)
+    is_own = type(estimator).__module__.startswith("committee.")
+    return is_own and bool(getattr(estimator, "_reads_tables", False))
 
 
 def _checked_sparse(X: Any) -> Any:

@@ -7,18 +7,16 @@ becomes an estimator when somebody looks at it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from committee import _core
 from committee._forest_growth import ForestDraws, ForestJob
 from committee._members import MemberJob
 from committee._oob_target import OobTarget
 from committee._opinions import Floats
 from committee._params import (
     check_choice,
-    check_int,
     check_max_features,
     check_real,
     is_int,
@@ -27,9 +25,12 @@ from committee._progress import Progress
 from committee._table import TableSchema, read_table
 from committee._target import ClassTarget
 from committee._tree_members import TreeMembers
-from committee._tree_settings import EngineTarget, check_reals, tree_settings
+from committee._tree_settings import EngineTarget, bin_table, check_reals, tree_settings
 from committee._weights import class_weights
 from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
+
+if TYPE_CHECKING:
+    from committee import _core
 
 
 def runs_in_engine(job: MemberJob) -> bool:
@@ -61,15 +62,14 @@ def plan_trees(job: MemberJob, target: OobTarget, n_threads: int) -> tuple[Fores
     if job.features is not None:
         # max_features of a member is about the features that it has.
         settings["max_features"] = check_max_features(tree.max_features, job.features.n_draws)
-    dataset = _core.BinnedDataset(
+    dataset, schema = bin_table(
+        tree,
         table,
+        schema,
         target.weights,
-        [len(feature.levels or ()) for feature in schema.features],
-        max_bins=check_int("max_bins", tree.max_bins, 2, 255),
         exact=tree._is_exact(table.n_rows),
         n_threads=n_threads,
     )
-    has_missing = [dataset.has_missing(feature) for feature in range(schema.n_features)]
     grow = ForestJob(
         table,
         dataset,
@@ -82,7 +82,7 @@ def plan_trees(job: MemberJob, target: OobTarget, n_threads: int) -> tuple[Fores
         check_real("ccp_alpha", tree.ccp_alpha, 0.0),
         n_threads,
     )
-    return grow, schema.with_missing(has_missing)
+    return grow, schema
 
 
 def _engine_target(tree: Any, target: OobTarget) -> tuple[EngineTarget, Floats | None, bool]:

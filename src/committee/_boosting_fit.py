@@ -153,6 +153,9 @@ class BoostingFit:
         self.n_counted = combined.n_counted
         self.held_out: Rows | None = None
         self.learnt: Rows | None = None
+        if weights is not None and ((weights == 0.0) | (weights == 1.0)).all():
+            # Some rows are absent, the others count alike: the booster needs no weights.
+            self.learnt, self.tree_weights = np.flatnonzero(weights), None
         losses = (self.loss,) * self.target.n_outputs
         n_threads = self.model._threads()
         self.objective = Objective(losses, _columns(self.target), weights, n_threads)
@@ -182,8 +185,8 @@ class BoostingFit:
         left = np.ones(self.n_rows) if weights is None else weights.copy()
         left[rows] = 0.0
         self.held_out, self.weights = rows, left
-        # Without weights of the user's, the booster is told by the sample which rows to use.
-        self.tree_weights = None if weights is None else left
+        # Where rows count alike, the booster is told by the sample which of them to use.
+        self.tree_weights = None if self.tree_weights is None else left
         self.learnt = np.flatnonzero(left)
         self.n_counted = RowWeights(self.n_rows, left, None).n_counted
         self.objective = replace(self.objective, weights=left)

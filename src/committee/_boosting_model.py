@@ -72,6 +72,11 @@ class BoostingModel(FittedBoosting):
         tags.input_tags.allow_nan = True
         return tags
 
+    @property
+    def _reads_tables(self) -> bool:
+        """Whether tables may have been opened before: the engine reads them, nobody else."""
+        return self.estimator is None and (self.init is None or isinstance(self.init, str))
+
     # ---- what classifiers and regressors do in their own way ----
 
     @abstractmethod

@@ -7,13 +7,13 @@ with any two rows that happen to be alike.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from committee import _core
+from committee import _core
+from committee._table import read_table
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
@@ -34,6 +34,13 @@ def row_keys(dataset: _core.BinnedDataset) -> NDArray[np.uint64]:
     for feature in range(dataset.n_features):
         keys = _mixed(keys ^ dataset.codes(feature).astype(np.uint64))
     return keys
+
+
+def table_keys(X: Any, weights: NDArray[np.float64] | None = None) -> NDArray[np.uint64]:
+    """Return the keys of the rows of a table; see `row_keys`."""
+    table, schema = read_table(X)
+    n_levels = [len(feature.levels or ()) for feature in schema.features]
+    return row_keys(_core.BinnedDataset(table, weights, n_levels, exact=True))
 
 
 def _mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:

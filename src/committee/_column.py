@@ -103,6 +103,11 @@ class Column:
             return bool(self.mask.all())
         return self.values.dtype.kind == "f" and bool(np.isnan(self.values).all())
 
+    def take(self, rows: NDArray[np.int64]) -> "Column":
+        """Return some rows; levels stay, whether they occur or not."""
+        mask = None if self.mask is None else self.mask[rows]
+        return Column(self.label, self.values[rows], mask, self.levels)
+
     def as_category(self) -> "Column":
         """Return the column with its distinct values as levels (dates as text)."""
         if self.levels is not None:

@@ -134,7 +134,7 @@ class MemberJob:
         # All rows in their order need no copy.
         chosen = None if len(rows) == n_rows and (rows == np.arange(n_rows)).all() else rows
         params = {
-            name: _rows_of(value, rows, n_rows) if chosen is not None else value
+            name: rows_of(value, rows, n_rows) if chosen is not None else value
             for name, value in self.fit_params.items()
         }
         if weights is not None:
@@ -147,7 +147,7 @@ class MemberJob:
         return len(np.unique(self.y[counts > 0])) if self.reading.is_classifier else 0
 
 
-def _rows_of(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
+def rows_of(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
     """Return the rows of an argument that has an entry for each row; others are left alone."""
     if isinstance(value, list | tuple):
         return [value[row] for row in rows] if len(value) == n_rows else value

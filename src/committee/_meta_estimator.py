@@ -18,6 +18,8 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import has_fit_parameter
 
+from committee._any_table import reads_tables
+
 
 class MetaEstimator(BaseEstimator, ABC):
     """Base class of estimators whose members are copies of one template."""
@@ -37,6 +39,11 @@ class MetaEstimator(BaseEstimator, ABC):
         tags.input_tags.sparse = member.input_tags.sparse
         tags.input_tags.allow_nan = member.input_tags.allow_nan
         return tags
+
+    @property
+    def _reads_tables(self) -> bool:
+        """Whether tables may have been opened before, see _any_table.py."""
+        return reads_tables(self._get_estimator())
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "estimators_"):

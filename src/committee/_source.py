@@ -8,7 +8,7 @@ stays the user's memory, columns are read when asked for.
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from committee._frame import (
     refuse_duplicates,
     small_matrix,
 )
+
+Positions = NDArray[np.int64]
 
 # A sparse table is handed to the engine as a dense matrix: at most this many cells.
 MAX_SPARSE_CELLS = 2**31
@@ -56,6 +58,12 @@ class Matrix:
     def is_all_real(self) -> bool:
         return not is_beyond_doubles(self.values)
 
+    def take(self, rows: Positions | None, columns: Positions | None) -> "Matrix":
+        values = self.values if rows is None else self.values[rows]
+        if columns is None:
+            return Matrix(values, self.label, self.names)
+        return Matrix(values[:, columns], self.label, _names_at(self.names, columns))
+
 
 @dataclass(frozen=True, eq=False)
 class Columns:
@@ -72,8 +80,45 @@ class Columns:
     def column(self, position: int) -> Column:
         return self.read(position, self.where(position))
 
+    def take(self, rows: Positions | None, columns: Positions | None) -> "Columns":
+        places = range(self.n_features) if columns is None else columns.tolist()
+
+        def read(position: int, where: str) -> Column:
+            column = self.read(places[position], where)
+            return column if rows is None else column.take(rows)
+
+        names = self.names if columns is None else _names_at(self.names, columns)
+        return Columns(self.n_rows if rows is None else len(rows), len(places), names, read)
+
 
 Source = Matrix | Columns
+
+
+@dataclass(frozen=True, eq=False)
+class SharedSource:
+    """A table that several estimators are fitted to, with what all of them need made once.
+
+    Only what depends on the cells alone is shared: columns as the engine reads them, and codes.
+
+    Parameters
+    ----------
+    source : Source
+        The table.
+    weights : ndarray of float64 or None
+        Weights of the rows; those of weight zero are absent for everybody.
+    """
+
+    source: Source
+    weights: NDArray[np.float64] | None = None
+    _made: dict[Any, Any] = field(default_factory=dict)
+    _lock: Any = field(default_factory=threading.RLock)  # members are fitted side by side
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return what `make` returned when it was first called for this key."""
+        with self._lock:
+            if key not in self._made:
+                self._made[key] = make()
+            return self._made[key]
 
 
 def read_once(source: Source) -> Source:
@@ -92,6 +137,10 @@ def read_once(source: Source) -> Source:
     return Columns(source.n_rows, source.n_features, source.names, read)
 
 
+def _names_at(names: tuple[str, ...] | None, columns: Positions) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names[column] for column in columns.tolist())
+
+
 def _where(names: tuple[str, ...] | None, position: int) -> str:
     return f"column {position}" if names is None else f"column {names[position]!r}"
 
@@ -100,6 +149,8 @@ def open_source(X: Any) -> Source:
     """Recognise a table: array, masked array, data frame, sparse matrix or list of rows."""
     if isinstance(X, Matrix | Columns):  # opened before, see `read_once`
         return X
+    if isinstance(X, SharedSource):
+        return X.source
     if isinstance(X, np.ndarray):
         source = _open_array(X)
     elif isinstance(X, list | tuple):

@@ -10,7 +10,8 @@ masked cells; infinite values are ordinary values at the ends of the order.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from committee import _core
 from committee._column import DIRECT_TYPES, MAX_LEVELS, Column, FeatureInfo, Kind
-from committee._source import MAX_SPARSE_CELLS, Matrix, Source, open_source
+from committee._source import MAX_SPARSE_CELLS, Matrix, SharedSource, Source, open_source
 
 __all__ = [
     "MAX_LEVELS",
@@ -144,6 +145,30 @@ class TableSchema:
         return range(source.n_features)
 
 
+class SharedTable(_core.Table):
+    """The table of several fits, which share what is made of it.
+
+    Parameters
+    ----------
+    table : _core.Table
+        The table; its columns are not copied.
+    shared : SharedSource
+        Keeps what was made.
+    """
+
+    def __init__(self, table: _core.Table, shared: SharedSource) -> None:
+        super().__init__(table.n_rows)
+        self._shared = weakref.ref(shared)  # which keeps this table
+        for feature in range(table.n_features):
+            self.add_from(table, feature)
+
+    def once(self, key: Any, make: Callable[[NDArray[np.float64] | None], Any]) -> Any:
+        """Return what `make` returned for this key when it was first called, with the weights."""
+        shared = self._shared()
+        assert shared is not None
+        return shared.once((id(self), key), lambda: make(shared.weights))
+
+
 def read_table(X: Any, categorical_features: Any = None) -> tuple[_core.Table, TableSchema]:
     """Read a table to fit on.
 
@@ -174,6 +199,18 @@ def read_table(X: Any, categorical_features: Any = None) -> tuple[_core.Table, T
     """
     source = open_source(X)
     is_category = _category_mask(categorical_features, source)
+    if not isinstance(X, SharedSource):
+        return _read_source(source, is_category)
+
+    def read_shared() -> tuple[_core.Table, TableSchema]:
+        table, schema = _read_source(source, is_category)
+        return SharedTable(table, X), schema
+
+    shared: tuple[_core.Table, TableSchema] = X.once(is_category.tobytes(), read_shared)
+    return shared
+
+
+def _read_source(source: Source, is_category: NDArray[np.bool_]) -> tuple[_core.Table, TableSchema]:
     if isinstance(source, Matrix) and not is_category.any() and source.is_all_real():
         features = tuple(
             FeatureInfo(_name(source, position), Kind.REAL, None, source.label)

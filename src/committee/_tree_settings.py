@@ -20,7 +20,7 @@ from committee._params import (
     check_monotonic_cst,
     check_real,
 )
-from committee._table import Kind, TableSchema
+from committee._table import Kind, SharedTable, TableSchema
 
 
 @dataclass(frozen=True)
@@ -213,15 +213,23 @@ def bin_table(
     exact: bool,
     n_threads: int,
 ) -> tuple[_core.BinnedDataset, TableSchema]:
-    """Bin a table; return it with the schema completed by what training saw."""
-    dataset = _core.BinnedDataset(
-        table,
-        weights,
-        [len(feature.levels or ()) for feature in schema.features],
-        max_bins=check_int("max_bins", model.max_bins, 2, 255),
-        exact=exact,
-        n_threads=n_threads,
-    )
+    """Bin a table; return it with the schema completed by what training saw.
+
+    A table of several fits is binned once, by the weights that all of them share.
+    """
+    max_bins = check_int("max_bins", model.max_bins, 2, 255)
+    n_levels = [len(feature.levels or ()) for feature in schema.features]
+
+    def bin_by(own: NDArray[np.float64] | None) -> _core.BinnedDataset:
+        return _core.BinnedDataset(
+            table, own, n_levels, max_bins=max_bins, exact=exact, n_threads=n_threads
+        )
+
+    dataset: _core.BinnedDataset
+    if isinstance(table, SharedTable):
+        dataset = table.once((max_bins, exact), bin_by)
+    else:
+        dataset = bin_by(weights)
     has_missing = [dataset.has_missing(feature) for feature in range(schema.n_features)]
     return dataset, schema.with_missing(has_missing)
 

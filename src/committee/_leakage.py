@@ -1,0 +1,213 @@
+"""Whether level-one data leaked: what a stack thinks of itself, beside rows that nobody has seen.
+
+A stack judges its members, and its meta-learner, by opinions on rows that they should not have
+seen. Rows that were kept apart from everything tell whether that judgement is honest: where the
+loss is clearly smaller inside than on them, the opinions know something that new rows will not
+tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee._any_table import AnyTable
+from committee._calibration_folds import table_keys
+from committee._codec_classes import register
+from committee._convex_weights import ConvexClassifier, ConvexRegressor
+
+Floats = NDArray[np.float64]
+
+# A gap of so many standard errors, and of such a share of the loss, is called leakage. Of stacks
+# that cannot leak less than one in a hundred has it; see the guide for what was measured.
+_SURE = 3.0
+_MATTERS = 0.1
+
+
+@register
+@dataclass(frozen=True, eq=False, repr=False)
+class LeakReport:
+    """What the level-one data promise, and what rows say that nobody has seen.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The members of the last layer, then "stack".
+    promised : ndarray of float64
+        Mean loss in the level-one data.
+    found : ndarray of float64
+        Mean loss on rows that were kept apart.
+    error : ndarray of float64
+        Standard error of the difference.
+    twins : float
+        Share of the tested rows that have an identical row among those their models learn from.
+    mean_loss : float
+        Loss of the plain mean of the members on the rows kept apart.
+    """
+
+    names: tuple[str, ...]
+    promised: Floats
+    found: Floats
+    error: Floats
+    twins: float
+    mean_loss: float
+
+    @property
+    def z(self) -> Floats:
+        """Difference in standard errors; large where the level-one data promise too much."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.nan_to_num((self.found - self.promised) / self.error, nan=0.0)
+
+    @property
+    def suspects(self) -> tuple[str, ...]:
+        """Who promises more than new rows hold."""
+        is_large = self.found - self.promised > _MATTERS * np.abs(self.found)
+        is_suspect = (self.z > _SURE) & is_large
+        return tuple(np.array(self.names)[is_suspect].tolist())
+
+    @property
+    def leaked(self) -> bool:
+        """Whether the level-one data of a member, or those of the stack, promise too much."""
+        return bool(self.suspects)
+
+    @property
+    def best_simple(self) -> str:
+        """What does best without a meta-learner on the rows kept apart: "mean", or a member."""
+        best = int(self.found[:-1].argmin())
+        return self.names[best] if self.found[best] < self.mean_loss else "mean"
+
+    @property
+    def message(self) -> str:
+        """The finding in words."""
+        if not self.leaked:
+            return "no sign of leakage: level-one data promise what new rows hold"
+        told = []
+        for name in self.suspects:
+            place = self.names.index(name)
+            told.append(
+                f"{name} (loss {self.promised[place]:.4g} promised, {self.found[place]:.4g} found)"
+            )
+        twins = ""
+        if self.twins > 0.01:
+            twins = (
+                f" {self.twins:.0%} of the tested rows have an identical row among those their "
+                "models learn from; give groups to keep them together."
+            )
+        return (
+            "the level-one data leaked: they promise more than rows hold that nobody has seen, "
+            f"in {', '.join(told)}.{twins} Let members be fitted to rows that they are not asked "
+            f'about (cv), or set on_leak="fallback", which takes {self.best_simple!r} instead of '
+            "the meta-learner"
+        )
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame, a row for each member and one for the stack."""
+        import pandas as pd
+
+        columns = {
+            "promised": self.promised,
+            "found": self.found,
+            "error": self.error,
+            "z": self.z,
+        }
+        return pd.DataFrame(columns, index=pd.Index(self.names, name="member"))
+
+    def __repr__(self) -> str:
+        verdict = f"leaked: {', '.join(self.suspects)}" if self.leaked else "no sign of leakage"
+        promised, found = self.promised[-1], self.found[-1]
+        return f"LeakReport({verdict}; stack {promised:.4g} promised, {found:.4g} found)"
+
+    def fallback(self, n_members: int, is_classifier: bool) -> Any:
+        """Return a meta-learner that needs no level-one data."""
+        weights = np.full(n_members, 1.0 / n_members)
+        if self.best_simple != "mean":
+            weights = np.zeros(n_members)
+            weights[self.names.index(self.best_simple)] = 1.0
+        kind = ConvexClassifier if is_classifier else ConvexRegressor
+        return kind(n_members, weights.tolist())
+
+    def _validate_loaded(self) -> None:
+        n_names = len(self.names)
+        for each in (self.promised, self.found, self.error):
+            if not isinstance(each, np.ndarray) or each.shape != (n_names,):
+                raise ValueError("a column of the report has a wrong shape")
+
+
+def compare(
+    names: Sequence[str],
+    promised: Sequence[Floats],
+    found: Sequence[Floats],
+    mean: Floats,
+    weights: tuple[Floats | None, Floats | None],
+    twins: float,
+) -> LeakReport:
+    """Compare losses in the level-one data with losses on rows that were kept apart.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The members; the stack follows.
+    promised, found : sequence of ndarray of float64
+        The losses of rows, of each member and then of the stack.
+    mean : ndarray of float64
+        The losses of the mean of the members on rows kept apart.
+    weights : pair of ndarray of float64 or None
+        Weights of the rows of `promised` and of `found`.
+    twins : float
+        See `LeakReport`.
+
+    Returns
+    -------
+    report : LeakReport
+        The finding.
+    """
+    inside = [_mean_and_variance(each, weights[0]) for each in promised]
+    outside = [_mean_and_variance(each, weights[1]) for each in found]
+    errors = [np.sqrt(a[1] + b[1]) for a, b in zip(inside, outside, strict=True)]
+    return LeakReport(
+        (*names, "stack"),
+        np.array([mean for mean, _ in inside]),
+        np.array([mean for mean, _ in outside]),
+        np.array(errors),
+        twins,
+        _mean_and_variance(mean, weights[1])[0],
+    )
+
+
+def _mean_and_variance(losses: Floats, weights: Floats | None) -> tuple[float, float]:
+    """Return the mean of losses, and the variance of that mean."""
+    share = np.full(len(losses), 1.0 / len(losses)) if weights is None else weights / weights.sum()
+    mean = float(share @ losses)
+    return mean, float(share**2 @ (losses - mean) ** 2)
+
+
+def twin_share(table: AnyTable, splits: Sequence[tuple[Any, Any]], rows: Any) -> float:
+    """Return the share of tested rows with an identical row on the other side of their split.
+
+    Parameters
+    ----------
+    table : AnyTable
+        The rows of `splits`.
+    splits : sequence of (train, test)
+        Places among `rows`.
+    rows : ndarray of int
+        Rows of the table.
+
+    Examples
+    --------
+    >>> table = AnyTable([[1.0], [1.0], [2.0], [3.0]])
+    >>> splits = [(np.array([0, 2]), np.array([1, 3]))]
+    >>> twin_share(table, splits, np.arange(4))
+    0.5
+    """
+    try:
+        keys = table_keys(table.native)[rows]
+    except (TypeError, ValueError):  # a table that only the members can read
+        return 0.0
+    n_twins = sum(int(np.isin(keys[test], keys[train]).sum()) for train, test in splits)
+    n_tested = sum(len(test) for _, test in splits)
+    return n_twins / n_tested if n_tested else 0.0

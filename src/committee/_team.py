@@ -1,0 +1,216 @@
+"""Fitting different estimators to one table, to all of its rows or to some, and asking them.
+
+Members of this library share one reading and one binning of the table: the rows that a fit does not
+learn from have a weight of zero there. Only what depends on the cells alone is shared. Others get
+rows of the table as it came, through joblib.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee._any_table import AnyTable, reads_tables
+from committee._members import count_workers, in_order, is_own, plain_algebra, prepared, rows_of
+from committee._meta_estimator import takes_weights
+from committee._progress import Progress
+from committee._sampling import member_seed, parameter_seed
+from committee._source import SharedSource
+from committee._threads import resolve_threads
+from committee._voice import Voice
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+# Up to this many cells, members of this library run side by side, one thread each; above it they
+# run one after the other, each with all threads.
+_SMALL_TABLE = 2**18
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One fit of one member.
+
+    Parameters
+    ----------
+    name : str
+        Of the member.
+    number : int
+        Its place, which its seed depends on.
+    estimator : estimator
+        What is copied and fitted.
+    train : ndarray of int or None
+        Rows to learn from; None is all.
+    test : ndarray of int or None
+        Rows to ask about afterwards; None is none.
+    voice : Voice or None
+        How to ask.
+    keeps : bool
+        Whether the fitted member is wanted.
+    """
+
+    name: str
+    number: int
+    estimator: Any
+    train: Rows | None = None
+    test: Rows | None = None
+    voice: Voice | None = None
+    keeps: bool = True
+
+
+@dataclass(eq=False)
+class Team:
+    """What members are fitted with.
+
+    Parameters
+    ----------
+    table : AnyTable
+        The rows.
+    y : ndarray
+        Class codes, or numbers.
+    labels : ndarray or None
+        Labels of the codes; None for numbers.
+    weights : ndarray of float64 or None
+        Weights of the rows.
+    n_jobs : int or None
+        Workers, see `VotingClassifier`.
+    seed : int or None
+        Sets the random states of members that have none.
+    fit_params : mapping
+        More arguments of `fit`, by the names of members.
+    """
+
+    table: AnyTable
+    y: NDArray[Any]
+    labels: NDArray[Any] | None
+    weights: Floats | None
+    n_jobs: int | None
+    seed: int | None
+    fit_params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @cached_property
+    def shared(self) -> SharedSource:
+        """The table for members that read it themselves."""
+        return SharedSource(self.table.opened(), self.weights)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        state.pop("shared", None)  # other processes read for themselves
+        return state
+
+    def part(self, rows: Rows, table: AnyTable) -> Team:
+        """Return the team for some rows, which another table shows."""
+        n_rows = len(self.y)
+        weights = None if self.weights is None else self.weights[rows]
+        params = {
+            name: {key: rows_of(value, rows, n_rows) for key, value in own.items()}
+            for name, own in self.fit_params.items()
+        }
+        return Team(table, self.y[rows], self.labels, weights, self.n_jobs, self.seed, params)
+
+    def run(self, tasks: Sequence[Task], progress: Progress) -> list[tuple[Any, Floats | None]]:
+        """Fit members; return them, where they are kept, and their opinions on test rows."""
+        results: list[Any] = [None] * len(tasks)
+        n_done = 0
+        for places, found in self._all(tasks):
+            for place, result in zip(places, found, strict=True):
+                results[place] = result
+                n_done += 1
+                progress.show(n_done)
+        return results
+
+    def _all(self, tasks: Sequence[Task]) -> Iterator[tuple[list[int], Iterator[Any]]]:
+        own = [place for place, task in enumerate(tasks) if is_own(task.estimator)]
+        foreign = [place for place in range(len(tasks)) if place not in set(own)]
+        if own:
+            self.shared  # noqa: B018  made before threads ask for it
+            n_threads = resolve_threads(self.n_jobs)
+            is_small = self.table.n_rows * self.table.n_features <= _SMALL_TABLE
+            n_workers = min(n_threads, len(own)) if is_small else 1
+            calls = [(self, tasks[place], max(1, n_threads // n_workers)) for place in own]
+            yield own, in_order(fit_and_ask, calls, n_workers, use_threads=True, own=True)
+        if foreign:
+            calls = [(self, tasks[place], 1) for place in foreign]
+            n_workers = min(count_workers(self.n_jobs, own=False), len(foreign))
+            yield foreign, in_order(fit_and_ask, calls, n_workers, use_threads=False, own=False)
+
+    # ---- one member ----
+
+    def fit(self, task: Task, n_threads: int) -> Any:
+        """Return a fitted member."""
+        member, n_jobs = self._fresh(task, n_threads)
+        params = self.fit_params.get(task.name, {})
+        try:
+            if reads_tables(member) and not params:
+                member.fit(self.shared, self.y, sample_weight=self._weights_on(task.train))
+            else:
+                self._fit_rows(member, task, params)
+        except (TypeError, ValueError) as error:
+            n_rows = self.table.n_rows if task.train is None else len(task.train)
+            error.add_note(f"This is the member {task.name!r}, fitted to {n_rows} rows")
+            raise
+        if n_jobs is not None:
+            member.set_params(n_jobs=n_jobs[0])
+        return member
+
+    def _fresh(self, task: Task, n_threads: int) -> tuple[Any, tuple[Any] | None]:
+        """Return a copy to be fitted, and its own number of workers where it was changed."""
+        template, seeded = prepared(task.estimator, self.labels)
+        changes: dict[str, Any] = {}
+        n_jobs = None
+        if is_own(template) and "n_jobs" in template.get_params(deep=False):
+            n_jobs = (task.estimator.n_jobs,)
+            changes["n_jobs"] = n_threads
+        if self.seed is not None:
+            own, values = member_seed(self.seed, task.number), template.get_params()
+            changes |= {
+                name: parameter_seed(own, place)
+                for place, name in enumerate(seeded)
+                if values[name] is None
+            }
+        return (template.set_params(**changes) if changes else template), n_jobs
+
+    def _weights_on(self, train: Rows | None) -> Floats | None:
+        if train is None:
+            return self.weights
+        weights = np.zeros(self.table.n_rows)
+        weights[train] = 1.0 if self.weights is None else self.weights[train]
+        return weights
+
+    def _fit_rows(self, member: Any, task: Task, params: Mapping[str, Any]) -> None:
+        n_rows, rows = self.table.n_rows, task.train
+        if rows is None and self.weights is not None and (self.weights == 0).any():
+            rows = np.flatnonzero(self.weights)  # the others are absent
+        own = {k: v if rows is None else rows_of(v, rows, n_rows) for k, v in params.items()}
+        if self.weights is not None:
+            if not takes_weights(task.estimator):
+                raise TypeError(
+                    f"Underlying estimator {task.name} does not support sample weights."
+                )
+            own["sample_weight"] = self.weights if rows is None else self.weights[rows]
+        y = self.y if rows is None else self.y[rows]
+        with plain_algebra(self.table, is_own(member)):
+            member.fit(self.table.take(rows, None), y, **own)
+
+    def ask(self, member: Any, voice: Voice, rows: Rows | None) -> Floats:
+        """Return what a member says about rows of the table; None is all."""
+        if reads_tables(member):
+            source = self.shared.source
+            return voice.ask(member, source if rows is None else source.take(rows, None))
+        with plain_algebra(self.table, is_own(member)):
+            return voice.ask(member, self.table.take(rows, None))
+
+
+def fit_and_ask(team: Team, task: Task, n_threads: int) -> tuple[Any, Floats | None]:
+    """Do a task; return the member, if it is kept, and its opinion on the test rows."""
+    member = team.fit(task, n_threads)
+    opinion = None
+    if task.test is not None:
+        assert task.voice is not None
+        opinion = team.ask(member, task.voice, task.test)
+    return (member if task.keeps else None), opinion

@@ -1,0 +1,107 @@
+"""How a member is asked, and how its answer becomes columns of numbers.
+
+Members of a classifier are fitted to class codes 0, 1, ...; members that somebody else has fitted
+speak of labels. A member may know fewer classes than there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee._codec_classes import register
+
+Floats = NDArray[np.float64]
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Voice:
+    """How one member is asked.
+
+    Parameters
+    ----------
+    method : {"predict_proba", "decision_function", "predict"}
+        What is called.
+    n_classes : int
+        Number of classes; 0 for a regressor.
+    labels : ndarray or None
+        The labels of all classes, for a member that speaks of labels and not of codes.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> member = DummyClassifier().fit([[0], [1], [2]], [2, 2, 0])
+    >>> Voice("predict_proba", 3).ask(member, [[5]]).round(2).tolist()
+    [[0.33, 0.0, 0.67]]
+    >>> Voice("predict", 3).ask(member, [[5]]).tolist()
+    [[0.0, 0.0, 1.0]]
+    """
+
+    method: str
+    n_classes: int
+    labels: NDArray[Any] | None = None
+
+    def ask(self, member: Any, X: Any) -> Floats:
+        """Return what a member says: probabilities, votes (one for a class), scores or numbers."""
+        answer = getattr(member, self.method)(X)
+        if self.method == "predict":
+            return self._votes(answer) if self.n_classes else _column(answer)
+        values = np.asarray(answer, np.float64)
+        if values.ndim == 1:
+            return self._spread(member, values)
+        return self._aligned(member, values)
+
+    def codes_of(self, member: Any) -> NDArray[np.intp]:
+        """Return the codes of the classes that a member knows."""
+        known = getattr(member, "classes_", None)
+        if known is None:
+            return np.arange(self.n_classes)
+        return self._codes(np.asarray(known))
+
+    def _codes(self, said: NDArray[Any]) -> NDArray[np.intp]:
+        if self.labels is None:
+            return said.astype(np.intp)
+        places = {label: code for code, label in enumerate(self.labels.tolist())}
+        unknown = sorted({str(each) for each in said.tolist() if each not in places})
+        if unknown:
+            raise ValueError(
+                f"a fitted member speaks of the class(es) {unknown[:5]}, which are not among "
+                f"{self.labels.tolist()[:5]}"
+            )
+        return np.array([places[each] for each in said.tolist()], np.intp)
+
+    def _votes(self, answer: Any) -> Floats:
+        codes = self._codes(np.asarray(answer).reshape(-1))
+        votes = np.zeros((len(codes), self.n_classes))
+        votes[np.arange(len(codes)), codes] = 1.0
+        return votes
+
+    def _aligned(self, member: Any, values: Floats) -> Floats:
+        codes = self.codes_of(member)
+        if len(codes) == self.n_classes and (codes == np.arange(self.n_classes)).all():
+            return values
+        if values.shape[1] != len(codes):
+            raise ValueError(
+                f"{self.method} of a member gives {values.shape[1]} columns for {len(codes)} "
+                'classes; take stack_method="predict_proba" or "predict"'
+            )
+        # A class that the member has not seen is unlikely, or the least likely.
+        missing = 0.0 if self.method == "predict_proba" else values.min(initial=0.0)
+        result = np.full((len(values), self.n_classes), missing)
+        result[:, codes] = values
+        return result
+
+    def _spread(self, member: Any, scores: Floats) -> Floats:
+        """Return the one score of two classes: one column, or two where there are more classes."""
+        if self.n_classes == 2:
+            return scores[:, np.newaxis]
+        return self._aligned(member, np.column_stack([-scores, scores]))
+
+
+def _column(answer: Any) -> Floats:
+    values = np.asarray(answer, np.float64)
+    return values.reshape(len(values), -1)

@@ -1,0 +1,465 @@
+"""Stacking: a meta-learner that learns how far to trust each of several models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.utils.metaestimators import available_if
+
+from committee._convex_weights import ConvexClassifier, ConvexRegressor
+from committee._named_members import Named
+from committee._opinion_voices import class_voice, read_labels
+from committee._params import check_choice
+from committee._stacking_model import StackingModel
+from committee._target import read_reals, warn_of_column
+from committee._voice import Voice
+
+Floats = NDArray[np.float64]
+
+_METHODS = ("auto", "predict_proba", "decision_function", "predict")
+
+
+def _final_has(method: str) -> Any:
+    def check(model: Any) -> bool:
+        final = getattr(model, "final_estimator_", None)
+        if final is None:
+            given = model.final_estimator
+            is_default = given is None or isinstance(given, str)
+            final = model._default_final(1) if is_default else given
+        getattr(final, method)  # says what is missing
+        return True
+
+    return available_if(check)
+
+
+class StackingClassifier(ClassifierMixin, StackingModel):
+    """Classifiers, and a meta-learner that is fitted to what they say about rows they do not know.
+
+    Parameters
+    ----------
+    estimators : list of (str, classifier)
+        The members: any classifiers with scikit-learn's interface, fitted to class codes. "drop"
+        leaves one out.
+    final_estimator : classifier, "convex" or None, default=None
+        The meta-learner. None is scikit-learn's `LogisticRegression`; "convex" is a mixture of the
+        probabilities of the members, with weights that are not negative, add up to one and have
+        the least log loss.
+    cv : int, float, str, splitter, iterable or None, default=None
+        Where the level-one data come from, that is what the meta-learner learns from:
+
+        - None: five folds; an int: so many. Folds keep the shares of classes, and with `groups`
+          also groups together.
+        - a float between 0 and 1: that share of the rows is held out, and the members' opinions on
+          them are used (blending). With `layers`, the share is dealt out among the levels above
+          the first: 2 / 3 and two layers make three parts of one size.
+        - "loo": each row is left out once.
+        - "time": five parts in the order of time, each predicted by models of what was before.
+        - "oob": out-of-bag rows, of members that have them, which are then fitted only once; the
+          others use five folds.
+        - "prefit": members are fitted already, on other rows than these.
+        - a splitter of scikit-learn's, or a list of (train, test) rows. Rows that are tested
+          several times get the mean opinion, rows that are never tested do not count.
+    stack_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        What members are asked; "auto" takes the first of these that a member has.
+    n_jobs : int or None, default=None
+        Workers. None uses all cores for members of this library and one worker for others. The
+        model is the same for any number, as far as members are.
+    passthrough : bool, default=False
+        Show the meta-learner, and members of later layers, the columns of X too.
+    verbose : int, default=0
+        1 tells about progress on stderr, 2 about each fit.
+    layers : list of list of (str, classifier) or None, default=None
+        More layers of members, each of which learns from the opinions of the layer before.
+    refit : bool, default=True
+        Fit the members to all rows in the end. False keeps the models of the folds, whose mean
+        predicts.
+    leak_check : bool or float, default=False
+        Fit the stack also without a quarter of the rows (or this share), and compare what it
+        thinks of itself with what it is worth on these; see `leak_report_`.
+    on_leak : {"warn", "fallback", "raise"}, default="warn"
+        What to do if the check finds leakage: warn; warn and use the mean of the members, or the
+        best of them, instead of a meta-learner; or raise ValueError.
+    keep_level_one : bool, default=False
+        Keep the level-one data as `level_one_`.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of held-out rows, and of members whose own random_state is None.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class labels.
+    estimators_ : list of estimators
+        The fitted members of the first layer, without those dropped.
+    named_estimators_ : Bunch
+        The same by name.
+    layers_ : list of list of estimators
+        The fitted members of all layers.
+    final_estimator_ : estimator
+        The fitted meta-learner.
+    stack_method_ : list of str
+        What each member of the first layer is asked.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Column names; only if the table had names.
+    leak_report_ : LeakReport
+        What was found; only with `leak_check`.
+    level_one_ : array or table
+        What the meta-learner was fitted to; only with `keep_level_one`.
+    level_one_rows_ : ndarray of int
+        The rows of X that these are.
+
+    Examples
+    --------
+    >>> from committee import GradientBoostingClassifier, RandomForestClassifier
+    >>> from committee import StackingClassifier
+    >>> from committee.datasets import load_penguins
+    >>> X, y = load_penguins()
+    >>> members = [
+    ...     ("forest", RandomForestClassifier(random_state=0)),
+    ...     ("boosting", GradientBoostingClassifier(n_estimators=50, random_state=0)),
+    ... ]
+    >>> stack = StackingClassifier(members).fit(X, y)
+    >>> stack.score(X, y) > 0.95
+    True
+    """
+
+    classes_: NDArray[Any]
+
+    _member_kind = "classifier"
+
+    def __init__(
+        self,
+        estimators: Any,
+        final_estimator: Any = None,
+        *,
+        cv: Any = None,
+        stack_method: str = "auto",
+        n_jobs: int | None = None,
+        passthrough: bool = False,
+        verbose: int = 0,
+        layers: Any = None,
+        refit: bool = True,
+        leak_check: bool | float = False,
+        on_leak: str = "warn",
+        keep_level_one: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.stack_method = stack_method
+        self.n_jobs = n_jobs
+        self.passthrough = passthrough
+        self.verbose = verbose
+        self.layers = layers
+        self.refit = refit
+        self.leak_check = leak_check
+        self.on_leak = on_leak
+        self.keep_level_one = keep_level_one
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
+    ) -> StackingClassifier:
+        """Fit the members, gather level-one data, and fit the meta-learner to them.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weights of the rows, for members and meta-learner; a row of weight zero is absent.
+        groups : array-like of shape (n_rows,) or None, default=None
+            Rows with the same value are never on both sides of a split.
+        **fit_params : dict
+            Arguments for the `fit` of members that request them, with scikit-learn's metadata
+            routing switched on.
+
+        Returns
+        -------
+        self : StackingClassifier
+            The fitted estimator.
+        """
+        self._fit(X, y, sample_weight, groups, fit_params)
+        return self
+
+    def predict(self, X: Any, **predict_params: Any) -> NDArray[Any]:
+        """Predict classes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`; reordered columns are matched by name.
+        **predict_params : dict
+            Arguments for `predict` of the meta-learner.
+
+        Returns
+        -------
+        y : ndarray of shape (n_rows,)
+            Class labels.
+        """
+        codes = self.final_estimator_.predict(self._meta_features(X), **predict_params)
+        return np.asarray(self.classes_[np.asarray(codes).astype(np.intp)])
+
+    @_final_has("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        p : ndarray of float64, shape (n_rows, n_classes)
+            One column a class, in the order of `classes_`.
+        """
+        return self._shares(self.final_estimator_, self._meta_features(X))
+
+    @_final_has("decision_function")  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Floats:
+        """Return the decision function of the meta-learner.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        scores : ndarray of float64, shape (n_rows,) or (n_rows, n_classes)
+            One score for two classes, else one for each.
+        """
+        return np.asarray(self.final_estimator_.decision_function(self._meta_features(X)))
+
+    # ---- for the base class ----
+
+    def _check_switches(self) -> None:
+        super()._check_switches()
+        check_choice("stack_method", self.stack_method, _METHODS)
+
+    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        warn_of_column(y, stacklevel=5)
+        is_prefit = isinstance(self.cv, str) and self.cv == "prefit"
+        return read_labels(y, pairs if is_prefit else [], type(self).__name__)
+
+    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
+        assert labels is not None
+        is_prefit = isinstance(self.cv, str) and self.cv == "prefit"
+        methods = _METHODS[1:] if self.stack_method == "auto" else (self.stack_method,)
+        return class_voice(name, estimator, labels, methods, is_prefit=is_prefit)
+
+    def _default_final(self, n_members: int) -> Any:
+        if self.final_estimator is None:
+            return LogisticRegression()
+        return ConvexClassifier(n_members)
+
+    def _shares(self, final: Any, features: Any) -> Floats:
+        values = np.asarray(final.predict_proba(features), np.float64)
+        n_classes = len(self.classes_) if hasattr(self, "classes_") else 0
+        known = np.asarray(final.classes_).astype(np.intp)
+        if len(known) == n_classes or not n_classes:
+            return values
+        shares = np.zeros((len(values), n_classes))  # level-one data lacked a class
+        shares[:, known] = values
+        return shares
+
+    def _final_values(self, final: Any, features: Any) -> NDArray[Any]:
+        method = "predict_proba" if hasattr(final, "predict_proba") else "predict"
+        n_classes = int(np.asarray(final.classes_).max()) + 1
+        return Voice(method, n_classes).ask(final, features)
+
+    def _losses(self, values: NDArray[Any], y: NDArray[Any]) -> Floats:
+        """Return the squared distance from the truth: bounded, and of votes as of probabilities."""
+        n_classes = max(values.shape[1], int(y.max()) + 1, 2)
+        if values.shape[1] == 1 or not _are_shares(values):
+            codes = values[:, 0] > 0 if values.shape[1] == 1 else values.argmax(axis=1)
+            values = np.eye(n_classes)[codes.astype(np.intp)]
+        wide = np.zeros((len(values), n_classes))
+        wide[:, : values.shape[1]] = values
+        return np.asarray(((wide - np.eye(n_classes)[y]) ** 2).sum(axis=1))
+
+
+def _are_shares(values: Floats) -> bool:
+    return bool(values.min() >= 0 and np.abs(values.sum(axis=1) - 1).max() < 1e-6)
+
+
+class StackingRegressor(RegressorMixin, StackingModel):
+    """Regressors, and a meta-learner that is fitted to what they say about rows they do not know.
+
+    Parameters
+    ----------
+    estimators : list of (str, regressor)
+        The members: any regressors with scikit-learn's interface. "drop" leaves one out.
+    final_estimator : regressor, "convex" or None, default=None
+        The meta-learner. None is scikit-learn's `RidgeCV`; "convex" is a weighted mean of the
+        members, with weights that are not negative, add up to one and have the least squared
+        error.
+    cv : int, float, str, splitter, iterable or None, default=None
+        Where the level-one data come from, that is what the meta-learner learns from; see
+        `StackingClassifier`.
+    n_jobs : int or None, default=None
+        Workers. None uses all cores for members of this library and one worker for others.
+    passthrough : bool, default=False
+        Show the meta-learner, and members of later layers, the columns of X too.
+    verbose : int, default=0
+        1 tells about progress on stderr, 2 about each fit.
+    layers : list of list of (str, regressor) or None, default=None
+        More layers of members, each of which learns from the opinions of the layer before.
+    refit : bool, default=True
+        Fit the members to all rows in the end. False keeps the models of the folds, whose mean
+        predicts.
+    leak_check : bool or float, default=False
+        Fit the stack also without a quarter of the rows (or this share), and compare what it
+        thinks of itself with what it is worth on these; see `leak_report_`.
+    on_leak : {"warn", "fallback", "raise"}, default="warn"
+        What to do if the check finds leakage: warn; warn and use the mean of the members, or the
+        best of them, instead of a meta-learner; or raise ValueError.
+    keep_level_one : bool, default=False
+        Keep the level-one data as `level_one_`.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of held-out rows, and of members whose own random_state is None.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The fitted members of the first layer, without those dropped.
+    named_estimators_ : Bunch
+        The same by name.
+    layers_ : list of list of estimators
+        The fitted members of all layers.
+    final_estimator_ : estimator
+        The fitted meta-learner.
+    stack_method_ : list of str
+        What each member of the first layer is asked: "predict".
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Column names; only if the table had names.
+    leak_report_ : LeakReport
+        What was found; only with `leak_check`.
+    level_one_ : array or table
+        What the meta-learner was fitted to; only with `keep_level_one`.
+    level_one_rows_ : ndarray of int
+        The rows of X that these are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from committee import RandomForestRegressor, StackingRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 3))
+    >>> y = 3 * X[:, 0] + np.sin(3 * X[:, 1]) + rng.normal(0, 0.1, 300)
+    >>> members = [("line", LinearRegression()), ("forest", RandomForestRegressor(random_state=0))]
+    >>> stack = StackingRegressor(members, final_estimator="convex").fit(X, y)
+    >>> bool((stack.final_estimator_.weights_ > 0.1).all())
+    True
+    """
+
+    _member_kind = "regressor"
+
+    def __init__(
+        self,
+        estimators: Any,
+        final_estimator: Any = None,
+        *,
+        cv: Any = None,
+        n_jobs: int | None = None,
+        passthrough: bool = False,
+        verbose: int = 0,
+        layers: Any = None,
+        refit: bool = True,
+        leak_check: bool | float = False,
+        on_leak: str = "warn",
+        keep_level_one: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.passthrough = passthrough
+        self.verbose = verbose
+        self.layers = layers
+        self.refit = refit
+        self.leak_check = leak_check
+        self.on_leak = on_leak
+        self.keep_level_one = keep_level_one
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
+    ) -> StackingRegressor:
+        """Fit the members, gather level-one data, and fit the meta-learner to them.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list.
+        y : array-like of shape (n_rows,)
+            Finite numbers.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weights of the rows, for members and meta-learner; a row of weight zero is absent.
+        groups : array-like of shape (n_rows,) or None, default=None
+            Rows with the same value are never on both sides of a split.
+        **fit_params : dict
+            Arguments for the `fit` of members that request them, with scikit-learn's metadata
+            routing switched on.
+
+        Returns
+        -------
+        self : StackingRegressor
+            The fitted estimator.
+        """
+        self._fit(X, y, sample_weight, groups, fit_params)
+        return self
+
+    def predict(self, X: Any, **predict_params: Any) -> Any:
+        """Predict numbers.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`; reordered columns are matched by name.
+        **predict_params : dict
+            Arguments for `predict` of the meta-learner.
+
+        Returns
+        -------
+        y : ndarray of float64, shape (n_rows,)
+            Predictions.
+        """
+        return self.final_estimator_.predict(self._meta_features(X), **predict_params)
+
+    # ---- for the base class ----
+
+    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        warn_of_column(y, stacklevel=5)
+        values, _ = read_reals(y)
+        if values.shape[1] > 1:
+            raise ValueError(
+                f"y should be a 1d array, got {values.shape[1]} columns instead: "
+                "sklearn.multioutput.MultiOutputRegressor stacks for each of them"
+            )
+        return values[:, 0], None
+
+    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
+        return Voice("predict", 0)
+
+    def _default_final(self, n_members: int) -> Any:
+        return RidgeCV() if self.final_estimator is None else ConvexRegressor(n_members)
+
+    def _final_values(self, final: Any, features: Any) -> NDArray[Any]:
+        return np.asarray(final.predict(features), np.float64).reshape(-1, 1)
+
+    def _losses(self, values: NDArray[Any], y: NDArray[Any]) -> Floats:
+        return np.asarray((values[:, 0] - y) ** 2)
