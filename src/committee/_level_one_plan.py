@@ -94,7 +94,8 @@ class PlanRows:
 
 def check_cv(cv: Any) -> None:
     """Raise unless `cv` is one of what is accepted."""
-    if cv is None or (isinstance(cv, str) and cv in _NAMES) or hasattr(cv, "split"):
+    is_text = isinstance(cv, str)
+    if cv is None or (is_text and cv in _NAMES) or (not is_text and hasattr(cv, "split")):
         return
     if is_int(cv):
         check_int("cv", cv, 2)
@@ -144,9 +145,6 @@ def plan_level_one(cv: Any, rows: PlanRows, n_layers: int) -> LevelOnePlan:
 
 
 def _splits(cv: Any, rows: PlanRows) -> list[Split]:
-    if hasattr(cv, "split"):
-        pairs = cv.split(rows.X, rows.y, rows.groups)
-        return _checked(pairs, rows, np.arange(rows.n_rows))
     if cv is None or is_int(cv) or isinstance(cv, str):
         # A row of weight zero is absent before rows are dealt.
         present = rows.present
@@ -155,7 +153,8 @@ def _splits(cv: Any, rows: PlanRows) -> list[Split]:
         splitter = _own_splitter(cv, rows.is_classifier, groups is not None)
         _check_enough(splitter, len(present))
         return _checked(splitter.split(np.zeros((len(y), 1)), y, groups), rows, present)
-    return _checked(cv, rows, np.arange(rows.n_rows))
+    pairs = cv.split(rows.X, rows.y, rows.groups) if hasattr(cv, "split") else cv
+    return _checked(pairs, rows, np.arange(rows.n_rows))
 
 
 def _own_splitter(cv: Any, is_classifier: bool, has_groups: bool) -> Any:

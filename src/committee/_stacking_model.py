@@ -248,7 +248,7 @@ class StackingModel(TransformerMixin, NamedMembers):
     ) -> LevelOnePlan:
         """Return the plan of the inner rows: the given splits without the others, or new ones."""
         is_made_here = self.cv is None or isinstance(self.cv, str | int | float)
-        if is_made_here or hasattr(self.cv, "split"):
+        if is_made_here or hasattr(self.cv, "split"):  # also every text, which has the method
             return self._plan(part, groups, seed, n_layers)
         place = np.full(len(team.y), -1)
         place[inner] = np.arange(len(inner))
@@ -485,7 +485,7 @@ def _placed(splits: Sequence[Split], place: Rows) -> list[Split]:
 def _columns(opinion: Floats, voice: Voice) -> Floats:
     """Return an opinion as columns for a learner, as scikit-learn has them."""
     if voice.n_classes and voice.method == "predict":
-        return opinion.argmax(axis=1)[:, np.newaxis].astype(np.float64)
+        return np.asarray(opinion.argmax(axis=1)[:, np.newaxis], np.float64)
     if voice.n_classes == 2 and opinion.shape[1] == 2:
         return opinion[:, 1:]  # the other is what is left to one
     return opinion
