@@ -82,6 +82,11 @@ class StackingModel(TransformerMixin, NamedMembers):
     def _final_values(self, final: Any, features: Any) -> NDArray[Any]:
         """Return what losses are made of, from the meta-learner."""
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
     # ---- parameters ----
 
     def _member_lists(self) -> list[Any]:
