@@ -125,6 +125,11 @@ class NamedMembers(BaseEstimator, ABC):
             )
         return found
 
+    def _named_fitted(self, pairs: Named, members: Sequence[Any]) -> Bunch:
+        """Return the fitted members of the first list by name."""
+        fitted = dict(zip([name for name, _ in pairs], members, strict=True))
+        return Bunch(**{name: fitted.get(name, "drop") for name, _ in self.estimators})
+
     def _check_fitted(self) -> None:
         if not hasattr(self, "estimators_"):
             raise NotFittedError(

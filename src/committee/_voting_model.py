@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
-from sklearn.utils import Bunch
 
 from committee._any_table import AnyTable, reads_tables
 from committee._combining import COMBINATIONS
@@ -31,6 +30,7 @@ class VotingModel(TransformerMixin, NamedMembers):
     """Base class of the voting estimators."""
 
     _stored_attributes = ("_voices", "_names")
+    _derived_attributes = ("named_estimators_",)
 
     estimators: Any
     weights: Any
@@ -111,14 +111,13 @@ class VotingModel(TransformerMixin, NamedMembers):
         voices = [self._voice(name, each, labels) for name, each in pairs]
         layer = self._fit_members(team, pairs, voices, groups, seed, wants=given is None)
         weights = given if given is not None else self._weigh(choice, team, layer)
-        members = dict(zip([name for name, _ in pairs], layer.members, strict=True))
         attributes: dict[str, Any] = {
             "estimators_": layer.members,
-            "named_estimators_": Bunch(**{n: members.get(n, "drop") for n, _ in self.estimators}),
+            "named_estimators_": self._named_fitted(pairs, layer.members),
             "weights_": weights / weights.sum(),
             "n_features_in_": table.n_features,
             "_voices": layer.voices,
-            "_names": list(members),
+            "_names": [name for name, _ in pairs],
         }
         if labels is not None:
             attributes["classes_"] = labels
@@ -224,5 +223,6 @@ class VotingModel(TransformerMixin, NamedMembers):
         sizes = {len(self.estimators_), len(self._voices), len(self._names), len(self.weights_)}
         if len(sizes) != 1 or not all(type(each) is Voice for each in self._voices):
             raise ValueError("members, voices and weights do not fit each other")
+        self.named_estimators_ = self._named_fitted(self._checked_lists()[0], self.estimators_)
         if self.weights_.dtype != np.float64 or not np.isfinite(self.weights_).all():
             raise ValueError("the weights are no numbers")
