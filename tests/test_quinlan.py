@@ -88,6 +88,29 @@ def test_a_table_of_codes_and_a_sorted_node_count_the_same(rng):
         assert (a.gain, a.split_information, a.entropy) == (b.gain, b.split_information, b.entropy)
 
 
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_a_weight_that_is_nothing_beside_the_others_is_absent(model, rng):
+    """Brought to a mean of one it would be zero, and its level without a branch: a crash."""
+    X, y = mixed(rng, 100)
+    X.loc[60:, "x0"] = "rare"
+    weights = np.r_[np.full(60, 1.5e300), np.full(40, 1e-300)]
+    light = model.fit(X, y, weights)
+    said, rules = light.predict_proba(X), str(light.extract_rules(X, y, weights))
+    weights[60:] = 0.0
+    model.fit(X, y, weights)
+    np.testing.assert_array_equal(said, model.predict_proba(X))
+    assert rules == str(model.extract_rules(X, y, weights))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_weights_too_small_to_be_counted_are_refused(model, rng):
+    X, y = mixed(rng, 20)
+    with pytest.raises(ValueError, match="sum of sample_weight is too small"):
+        model.fit(X, y, np.full(20, 5e-324))
+    small = model.fit(X, y, np.full(20, 1e-280)).predict_proba(X)
+    np.testing.assert_allclose(small, model.fit(X, y).predict_proba(X), atol=1e-12)
+
+
 # --- shares -------------------------------------------------------------------------------------
 
 
