@@ -281,6 +281,14 @@ def test_smaller_confidence_prunes_more(rng):
     assert sizes[0] > sizes[-1]
 
 
+def test_any_confidence_above_zero_is_accepted(rng):
+    X, y = mixed(rng, 100)
+    for confidence in (1e-17, 5e-324):
+        model = C45Classifier(confidence=confidence).fit(X, y)
+        assert model.get_n_leaves() == 1
+        assert len(model.extract_rules(X, y, confidence=confidence)) == 0
+
+
 def test_a_tree_that_is_one_long_chain_is_grown_pruned_and_read():
     n_rows = 2000
     X, y = np.arange(n_rows, dtype=float)[:, None], np.arange(n_rows) // 2 % 2

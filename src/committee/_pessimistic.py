@@ -29,7 +29,7 @@ def normal_deviate(confidence: float) -> float:
     >>> round(normal_deviate(0.25), 4)
     0.6745
     """
-    return NormalDist().inv_cdf(1 - confidence)
+    return -NormalDist().inv_cdf(confidence)  # 1 - confidence would round to 1
 
 
 def pessimistic_errors(n: Floats, errors: Floats, confidence: float) -> Floats:
