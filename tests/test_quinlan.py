@@ -334,6 +334,13 @@ def test_explain_growth_refuses_another_table(rng):
         model.explain_growth(X[:50], y[:50])
 
 
+def test_class_weights_of_a_node_are_found_by_the_labels_themselves():
+    for labels in ([3, 7, 3, 7], [True, False, True, False]):
+        node = C45Classifier().explain_growth([["a"], ["b"], ["a"], ["b"]], labels)[0]
+        assert node.class_weights == {labels[0]: 2.0, labels[1]: 2.0}
+        assert f"{labels[0]}: 2" in str(node)
+
+
 # --- rules --------------------------------------------------------------------------------------
 
 
