@@ -407,6 +407,23 @@ def test_a_tree_of_one_leaf_is_its_default_class():
     assert rules.predict([["a"], ["z"]]).tolist() == ["no", "no"]
 
 
+def test_a_list_of_rules_shows_its_default_and_the_accuracy_to_expect(rng):
+    X, y = mixed(rng, 200)
+    rules = C45Classifier(pruning=None).fit(X, y).extract_rules(X, y)
+    assert f"<td>otherwise</td><td>class = {rules.default}</td>" in rules._repr_html_()
+    frame = rules.to_frame("pandas")
+    assert frame["accuracy"].tolist() == [rule.accuracy for rule in rules]
+    assert "leaf" not in frame  # a rule is no leaf any more
+
+
+def test_a_row_without_a_single_leaf_meets_no_exported_rule():
+    model = C45Classifier().fit([["a"], ["b"]] * 3, [0, 1] * 3)
+    rules = export_rules(model)
+    assert rules.match(["a"]).prediction == 0
+    assert rules.match([None]) is None
+    assert rules.match(["new"]) is None
+
+
 # --- words and pictures -------------------------------------------------------------------------
 
 
