@@ -32,7 +32,8 @@ class ID3Classifier(QuinlanModel):
         What to do with numeric columns. "discretize" cuts them into intervals before the tree is
         grown, by minimal description length (Fayyad and Irani 1993): where it lowers the entropy
         of the classes by more than it takes to describe the cut. A column without such a cut is
-        not used. "refuse" raises an error. Booleans are two levels in any case.
+        asked at most whether it has a value. "refuse" raises an error. Booleans are two levels in
+        any case.
     max_depth : int or None, default=None
         Largest number of splits above a leaf.
     min_samples_split : int, default=2
