@@ -226,7 +226,7 @@ class AdaBoostFit(BoostedTable):
         if self.schema is not None:
             return row_keys(self.dataset)
         try:
-            table, schema = read_table(self.X)
+            table, schema = read_table(self.table.opened())
         except (TypeError, ValueError):  # only the estimator can read it: rows count as distinct
             return np.random.default_rng(self.seed).permutation(self.table.n_rows).astype(np.uint64)
         n_levels = [len(feature.levels or ()) for feature in schema.features]

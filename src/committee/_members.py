@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import joblib
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from committee._any_table import AnyTable, reads_tables
+from committee._any_table import AnyTable, reads_tables, shown_target
 from committee._opinions import Floats, Reading
 from committee._sampling import RowSampler, member_seed, parameter_seed
 from committee._threads import resolve_threads, usable_cores
@@ -130,7 +130,8 @@ class MemberJob:
         if self.features is None and not self.fit_params and reads_tables(member):
             everywhere = np.zeros(n_rows)
             everywhere[rows] = 1.0 if weights is None else weights
-            return member.fit(self.table.shown_to(member), self.y, sample_weight=everywhere)
+            table = self.table.shown_to(member)
+            return member.fit(table, self._shown_y, sample_weight=everywhere)
         # All rows in their order need no copy.
         chosen = None if len(rows) == n_rows and (rows == np.arange(n_rows)).all() else rows
         params = {
@@ -142,6 +143,10 @@ class MemberJob:
         y = self.y if chosen is None else self.y[chosen]
         member.fit(self.table.take(chosen, self.columns(number)), y, **params)
         return member
+
+    @cached_property
+    def _shown_y(self) -> Any:
+        return shown_target(self.estimator, self.y)
 
     def _n_classes(self, counts: NDArray[np.uint32]) -> int:
         return len(np.unique(self.y[counts > 0])) if self.reading.is_classifier else 0
