@@ -91,8 +91,8 @@ class EnsemblesPart:
         )
         return [
             f"The best of {result['rounds']}. Growth is what the engine takes to grow all trees, "
-            "walk what it takes to send the training rows down all of them; both without what threads "
-            "of the engine do for a single tree of a boosted committee.",
+            "walk what it takes to send the training rows down all of them; both without what the "
+            "engine's own threads do for a single tree of a boosted committee.",
             "",
             *report.table(head, rows),
         ]
