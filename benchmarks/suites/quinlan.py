@@ -5,9 +5,10 @@ imodels runs in an environment of its own, named by COMMITTEE_IMODELS_PYTHON.
 
 from __future__ import annotations
 
+from parts.ensembles import EnsemblesPart, EnsemblesSize
 from parts.levels import LevelsPart, LevelsSize
 from parts.published import PublishedPart, PublishedSize
-from peers import Contestant, ours
+from peers import Contestant, nested, ours
 from report import Part
 
 IMODELS_PYTHON = "COMMITTEE_IMODELS_PYTHON"
@@ -21,6 +22,31 @@ _IMODELS = Contestant(
     "imodels:C45TreeClassifier",
     {"max_rules": 10**9},
     python_variable=IMODELS_PYTHON,
+)
+
+_BAGGED = "committee bagged C4.5"
+_MEMBER = "committee:C45Classifier"
+_ENSEMBLES = tuple(
+    contestant
+    for threads in (1, 2)
+    for contestant in (
+        ours(
+            "bagged C4.5",
+            "BaggingClassifier",
+            threads=threads,
+            estimator=nested(_MEMBER),
+            n_estimators=50,
+            random_state=0,
+        ),
+        ours(
+            "boosted C4.5",
+            "AdaBoostClassifier",
+            threads=threads,
+            estimator=nested(_MEMBER, n_jobs=threads),
+            n_estimators=50,
+            random_state=0,
+        ),
+    )
 )
 
 # C4.5 Release 8: J. R. Quinlan, Bagging, Boosting, and C4.5, AAAI 1996, table 1. Quoted from
@@ -84,5 +110,17 @@ PARTS: tuple[Part, ...] = (
             "full": PublishedSize(repeats=3, max_rows=25_000),
         },
         tolerance=0.5,
+    ),
+    EnsemblesPart(
+        "ensembles",
+        "Bagging and AdaBoost of 50 C4.5",
+        _ENSEMBLES,
+        ("soybean", "kr_vs_kp", "car_evaluation", "credit_g", "adult"),
+        {
+            "quick": EnsemblesSize(rounds=1, max_rows=2_000),
+            "full": EnsemblesSize(rounds=3, max_rows=50_000),
+        },
+        share=0.7,
+        judged=_BAGGED,
     ),
 )
