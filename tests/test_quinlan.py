@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from reference_quinlan import pessimistic_errors as naive_errors
 from scipy.stats import beta
+from sklearn.base import clone
 from test_quinlan_oracle import as_frame, random_table
 
 from committee import (
@@ -86,6 +87,22 @@ def test_a_table_of_codes_and_a_sorted_node_count_the_same(rng):
     short = C45Classifier(min_samples_leaf=1).explain_growth(X[:n_rows], y)
     for a, b in zip(long[0].candidates, short[0].candidates, strict=True):
         assert (a.gain, a.split_information, a.entropy) == (b.gain, b.split_information, b.entropy)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+@pytest.mark.parametrize("weights", [[5e-324, 1e-323], [5e-324, 1.5], [1e-300, 1.5], [1e-12, 1e12]])
+def test_weights_at_the_ends_of_float64_give_shares(model, weights, rng):
+    model = clone(model).set_params(n_jobs=1)
+    for _ in range(10):
+        X = pd.DataFrame(
+            {
+                "a": rng.choice(["p", "q", None], 60),
+                "b": [f"l{code}" for code in rng.integers(0, 30, 60)],
+                "c": rng.choice(["r", "s", None], 60),
+            }
+        )
+        model.fit(X, rng.integers(0, 2, 60), rng.choice(weights, 60))
+        np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
 # --- shares -------------------------------------------------------------------------------------

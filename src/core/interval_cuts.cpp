@@ -112,7 +112,7 @@ std::size_t best_cut(const ClassSums& sums, std::size_t begin, std::size_t end) 
 std::vector<Value> interval_cuts(const BinnedDataset& dataset, std::size_t feature,
                                  const Target& target, const Entries& entries) {
   const BinnedFeature& binned = dataset.feature(feature);
-  const Cases cases = make_cases(entries, case_scale(entries));
+  const Cases cases = make_cases(entries, case_unit(entries));
   const ClassSums sums = add_up(binned.column, target, cases);
   std::vector<Value> cuts;
   std::vector<Range> open{{0, sums.codes.size()}};

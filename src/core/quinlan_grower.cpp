@@ -68,8 +68,8 @@ class QuinlanGrower {
         options_(options),
         monitor_(monitor),
         n_classes_(target.n_classes[0]) {
-    scale_ = case_scale(entries);
-    root_ = make_cases(entries, scale_);
+    unit_ = case_unit(entries);
+    root_ = make_cases(entries, unit_);
     if (!entries.repetitions.empty()) {
       repetitions_.resize(dataset.n_rows(), 1);
       for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -524,7 +524,6 @@ class QuinlanGrower {
   // Numbers the nodes depth-first, siblings side by side.
   QuinlanTree assemble() {
     QuinlanTree result;
-    result.weight_scale = scale_;
     Tree& tree = result.tree;
     tree.n_features = static_cast<std::uint32_t>(dataset_.n_features());
     tree.n_values = static_cast<std::uint32_t>(n_classes_);
@@ -549,7 +548,7 @@ class QuinlanGrower {
       const BuildNode& node = nodes_[index];
       for (const double count : class_weights(index)) tree.values.push_back(count / node.weight);
       tree.impurity.push_back(entropy_of(class_weights(index), node.weight));
-      tree.weight.push_back(node.weight / scale_);
+      tree.weight.push_back(node.weight * unit_);
       tree.n_rows.push_back(node.n_rows);
     }
     if (options_.records) {
@@ -599,7 +598,7 @@ class QuinlanGrower {
   const QuinlanOptions& options_;
   Monitor& monitor_;
   std::size_t n_classes_;
-  double scale_ = 1.0;
+  double unit_ = 1.0;  // the user's weights are the grower's times this
   bool has_missing_ = false;
   Cases root_;
   std::vector<std::uint32_t> repetitions_;  // by row; empty: one each

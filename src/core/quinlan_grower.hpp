@@ -39,7 +39,6 @@ struct NodeGrowth {
 struct QuinlanTree {
   Tree tree;
   std::vector<NodeGrowth> growth;  // one a node of the tree; empty unless asked for
-  double weight_scale = 1.0;       // the grower's weights are the user's times this
 };
 
 // The same tree for any number of threads. `target` is one output of classes.
