@@ -2,14 +2,13 @@
 // branch of a node is done, its cases are still at hand, and the node is judged: kept, made a leaf,
 // or replaced by its heaviest branch. A replaced node is entered again with the split it has got,
 // so that the cases of its former other branches find their places and all is judged anew.
-#include "quinlan_grower.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "cases.hpp"
 #include "criterion.hpp"
+#include "quinlan_grower.hpp"
 #include "split.hpp"
 #include "thread_pool.hpp"
 
@@ -212,7 +211,8 @@ class QuinlanGrower {
                          nodes_[frame.node].weight};
     std::vector<Candidate> candidates(dataset_.n_features());
     const auto find = [&](std::size_t feature, CandidateScratch& scratch) {
-      candidates[feature] = find_candidate(dataset_.feature(feature), node, options_, scratch);
+      candidates[feature] =
+          find_candidate(dataset_.feature(feature), node, options_, scratch, monitor_);
       candidates[feature].feature = static_cast<std::uint32_t>(feature);
     };
     const std::size_t n_features = dataset_.n_features();
