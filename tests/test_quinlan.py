@@ -1,6 +1,10 @@
 """What ID3 and C4.5 promise: weights, threads, shares, intervals, messages, pictures, rules."""
 
 import itertools
+import os
+import signal
+import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -421,6 +425,68 @@ def test_importances_are_the_entropy_that_splits_removed(rng):
                 weighted = view.weighted_n_node_samples * view.impurity
                 removed[view.feature[node]] += weighted[node] - weighted[children].sum()
         np.testing.assert_allclose(model.feature_importances_, removed / removed.sum())
+
+
+# --- long computations --------------------------------------------------------------------------
+
+
+def long_grouping(rng):
+    X = pd.DataFrame({"a": rng.integers(0, 3000, 60_000).astype(str)})
+    y, weights = rng.integers(0, 3, 60_000), rng.uniform(0.5, 2.0, 60_000)
+    return lambda: C45Classifier(category_split="grouped").fit(X, y, weights)
+
+
+def long_raising(rng):
+    X = np.repeat(np.arange(3000.0)[:, None], 2, axis=1)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    model = C45Classifier(
+        criterion="gain", min_samples_leaf=1, threshold_correction=False, confidence=0.5
+    )
+    return lambda: model.fit(X, np.arange(3000) % 2)
+
+
+def long_cuts(rng):
+    X, y = rng.normal(size=(100_000, 40)), rng.integers(0, 30, 100_000)
+    return lambda: ID3Classifier().fit(X, y)
+
+
+def long_prediction(rng):
+    X, y = rng.normal(size=(20_000, 3)), rng.integers(0, 2, 20_000)
+    model = C45Classifier(
+        min_samples_leaf=1, threshold_correction=False, pruning=None, split_finding="hist"
+    ).fit(X, y)
+    nothing = np.full((100_000, 3), np.nan)
+    return lambda: model.predict(nothing)
+
+
+@pytest.mark.parametrize("task", [long_grouping, long_raising, long_cuts, long_prediction])
+def test_ctrl_c_ends_whatever_takes_long(task, rng):
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals reach the main thread only")
+    run = task(rng)
+    sent = []
+    timer = threading.Timer(
+        0.5, lambda: (sent.append(time.monotonic()), os.kill(os.getpid(), signal.SIGINT))
+    )
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            run()
+        waited = time.monotonic() - sent[0]
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, usual)
+    assert waited < 1.0  # 0.05 s on an idle machine
+
+
+def test_very_many_levels_take_no_quadratic_time():
+    levels = [f"{code:06}" for code in range(65_000)]
+    weights = np.r_[np.ones(64_999), 2.0]  # the last branch is the heaviest
+    start = time.monotonic()
+    model = ID3Classifier().fit(pd.DataFrame({"a": levels}), np.arange(65_000) % 2, weights)
+    assert model.tree_.node_count == 65_001
+    assert time.monotonic() - start < 6.0  # 0.5 s on an idle machine
 
 
 # --- messages -----------------------------------------------------------------------------------
