@@ -19,6 +19,8 @@ _HOMES = {
     "DecisionTreeClassifier": "committee.trees",
     "DecisionTreeRegressor": "committee.trees",
     "Diversity": "committee._diversity",
+    "DynamicSelectionClassifier": "committee.dynamic",
+    "DynamicSelectionRegressor": "committee.dynamic",
     "ExtraTreesClassifier": "committee.forests",
     "ExtraTreesRegressor": "committee.forests",
     "GradientBoostingClassifier": "committee.boosting",
@@ -61,6 +63,8 @@ __all__ = [
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "Diversity",
+    "DynamicSelectionClassifier",
+    "DynamicSelectionRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
@@ -103,6 +107,7 @@ if TYPE_CHECKING:
     from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from committee.boosting_plots import plot_training
     from committee.diversity_plots import plot_diversity
+    from committee.dynamic import DynamicSelectionClassifier, DynamicSelectionRegressor
     from committee.evaluation import BootstrapScore, bootstrap_score
     from committee.export import export_rules, export_text
     from committee.forest_plots import (

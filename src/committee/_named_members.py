@@ -88,7 +88,10 @@ class NamedMembers(BaseEstimator, ABC):
         own = super().get_params(deep=False)
         for name in [name for name in params if name in own]:
             setattr(self, name, params.pop(name))
-        names = {name for pairs in self._member_lists() for name, _ in pairs}
+        try:
+            names = {name for pairs in self._member_lists() for name, _ in pairs}
+        except (TypeError, ValueError):  # no list of pairs: fit says so
+            names = set()
         replaced = {name: params.pop(name) for name in list(params) if name in names}
         if replaced:
             self._set_member_lists(

@@ -60,8 +60,8 @@ def plot_diversity(
     >>> from committee import RandomForestClassifier, diversity, plot_diversity
     >>> from committee.datasets import load_penguins
     >>> X, y = load_penguins()
-    >>> forest = RandomForestClassifier(10, random_state=0).fit(X[::2], y[::2])
-    >>> heat, diagram = plot_diversity(diversity(forest, X[1::2], y[1::2]))
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(X[::3], y[::3])
+    >>> heat, diagram = plot_diversity(diversity(forest, X[1::3], y[1::3]))
     >>> heat.get_title(), diagram.get_xlabel()
     ('kappa, mean 0.88', 'kappa of a pair')
     """
