@@ -22,9 +22,10 @@ _TITLES = {
     "double_fault": "double fault",
     "correlation": "correlation",
 }
-_SIGNED = ("q", "kappa", "correlation")  # from -1 to 1, independent members at zero
+_LEAST_RANGE = 0.02  # or colours would show roundings
 _MOST_LABELS = 12
 _MOST_NUMBERS = 8
+_NEAR_ZERO = 0.25  # further away a line at zero would only take room
 _MANY_POINTS = 3000  # beyond so many pairs, dots are faint
 
 
@@ -63,7 +64,7 @@ def plot_diversity(
     >>> forest = RandomForestClassifier(10, random_state=0).fit(X[::3], y[::3])
     >>> heat, diagram = plot_diversity(diversity(forest, X[1::3], y[1::3]))
     >>> heat.get_title(), diagram.get_xlabel()
-    ('kappa, mean 0.88', 'kappa of a pair')
+    ('kappa, mean 0.77', 'kappa of a pair')
     """
     if not isinstance(diversity, Diversity):
         raise TypeError(
@@ -93,18 +94,12 @@ def _pair_of_axes() -> Any:
 def _draw_heat(diversity: Diversity, measure: str, ax: Any) -> None:
     n_members = len(diversity.names)
     values = np.where(np.eye(n_members, dtype=bool), np.nan, diversity.matrix(measure))
-    is_signed = measure in _SIGNED
-    largest = np.nanmax(np.abs(values), initial=0.0)
-    bound = 1.0 if is_signed else max(float(largest), 1e-12)
-    image = ax.imshow(
-        values,
-        cmap="RdBu_r" if is_signed else "Blues",
-        vmin=-bound if is_signed else 0.0,
-        vmax=bound,
-    )
+    low, high = _color_range(values)
+    cmap = "RdBu_r" if low < 0 else "Blues"
+    image = ax.imshow(values, cmap=cmap, vmin=low, vmax=high)
     ax.figure.colorbar(image, ax=ax, shrink=0.8).outline.set_visible(False)
     if n_members <= _MOST_NUMBERS:
-        _write_numbers(values, bound, is_signed, ax)
+        _write_numbers(values, low, high, ax)
     places = np.arange(n_members)
     if n_members > _MOST_LABELS:
         places = places[:: -(-n_members // 10)]
@@ -119,10 +114,23 @@ def _draw_heat(diversity: Diversity, measure: str, ax: Any) -> None:
     ax.set_title(f"{_TITLES[measure]}, mean {mean:.2g}", color=INK, fontsize="medium")
 
 
-def _write_numbers(values: NDArray[np.float64], bound: float, is_signed: bool, ax: Any) -> None:
+def _color_range(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the ends of the colours: about zero where values have both signs."""
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return 0.0, 1.0
+    low, high = float(known.min()), float(known.max())
+    if low < 0:
+        bound = max(-low, high)
+        return -bound, bound
+    return min(low, high - _LEAST_RANGE), high
+
+
+def _write_numbers(values: NDArray[np.float64], low: float, high: float, ax: Any) -> None:
     for (row, column), value in np.ndenumerate(values):
         if row != column:
-            is_dark = abs(value) > (0.7 if is_signed else 0.6) * bound
+            place = (value - low) / (high - low)
+            is_dark = place > 0.6 if low >= 0 else abs(place - 0.5) > 0.35
             text = "-" if np.isnan(value) else f"{value:.2f}"
             color = "white" if is_dark else INK
             ax.text(column, row, text, ha="center", va="center", color=color, fontsize="small")
@@ -143,14 +151,16 @@ def _draw_diagram(diversity: Diversity, measure: str, ax: Any) -> None:
     if known.any():
         ax.plot(x[known].mean(), y[known].mean(), "D", color=INK, markersize=6)
     ax.axhline(committee, color=_ORANGE, linewidth=2)
-    ax.axvline(0.0, color=_GREY, linewidth=0.8, linestyle=":")
+    if known.any() and x[known].min() < _NEAR_ZERO:
+        ax.axvline(0.0, color=_GREY, linewidth=0.8, linestyle=":")
     ax.annotate(
         f"committee {committee:.3g}",
         (1.0, committee),
         xycoords=("axes fraction", "data"),
-        xytext=(-4, 4),
+        xytext=(-4, -4),
         textcoords="offset points",
         ha="right",
+        va="top",
         color=_ORANGE,
         fontsize="small",
     )
