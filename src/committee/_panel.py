@@ -114,7 +114,7 @@ def make_panel(committee: Any) -> Panel:
     if _is_classifier(committee):
         labels = np.asarray(committee.classes_)
         asks_shares = not _counts_votes(committee)
-        speaks = _speak_labels(members, len(labels))
+        speaks = _speak_labels(members, labels)
         return Panel(names, members, weights, labels, speaks, asks_shares, columns)
     return Panel(names, members, weights, None, False, False, columns)
 
@@ -214,12 +214,15 @@ def _counts_votes(committee: Any) -> bool:
     return is_adaboost and getattr(committee, "variant", "discrete") == "discrete"
 
 
-def _speak_labels(members: Sequence[Any], n_classes: int) -> bool:
+def _speak_labels(members: Sequence[Any], labels: NDArray[Any]) -> bool:
     """Whether the classes that members know are something else than codes 0, 1, ..."""
-    known: set[Any] = set()
-    for member in members:
-        known |= set(np.asarray(getattr(member, "classes_", ())).ravel().tolist())
-    return not known <= set(range(n_classes))
+    codes = set(range(len(labels)))
+    if set(labels.tolist()) <= codes:
+        return False  # labels are codes
+    return any(
+        not set(np.asarray(getattr(member, "classes_", ())).ravel().tolist()) <= codes
+        for member in members
+    )
 
 
 def _is_classifier(estimator: Any) -> bool:
