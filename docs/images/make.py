@@ -28,8 +28,10 @@ from committee import (
     GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    diversity,
     plot_adaboost,
     plot_contributions,
+    plot_diversity,
     plot_importances,
     plot_intervals,
     plot_margins,
@@ -247,6 +249,15 @@ def adaboost_probabilities() -> None:
     save("adaboost-probabilities.png", figure)
 
 
+def diversity_of_trees() -> None:
+    """Draw the trees of the forest of the guide."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, X_new, y, y_new = train_test_split(X, y, random_state=0)
+    forest = RandomForestClassifier(50, max_depth=3, random_state=0).fit(X, y)
+    heat, _ = plot_diversity(diversity(forest, X_new, y_new))
+    save("diversity.png", heat.figure)
+
+
 def tidy(axes: plt.Axes) -> None:
     """Take away what is no data, and name the lines."""
     axes.spines[["top", "right"]].set_visible(False)
@@ -269,3 +280,4 @@ if __name__ == "__main__":
     adaboost_formulas()
     adaboost_curves()
     adaboost_probabilities()
+    diversity_of_trees()

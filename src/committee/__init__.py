@@ -18,6 +18,9 @@ _HOMES = {
     "C45Classifier": "committee.quinlan",
     "DecisionTreeClassifier": "committee.trees",
     "DecisionTreeRegressor": "committee.trees",
+    "Diversity": "committee._diversity",
+    "DynamicSelectionClassifier": "committee.dynamic",
+    "DynamicSelectionRegressor": "committee.dynamic",
     "ExtraTreesClassifier": "committee.forests",
     "ExtraTreesRegressor": "committee.forests",
     "GradientBoostingClassifier": "committee.boosting",
@@ -31,11 +34,13 @@ _HOMES = {
     "VotingClassifier": "committee.voting",
     "VotingRegressor": "committee.voting",
     "bootstrap_score": "committee.evaluation",
+    "diversity": "committee._diversity",
     "export_rules": "committee.export",
     "export_text": "committee.export",
     "load": "committee._model_file",
     "plot_adaboost": "committee.adaboost_plots",
     "plot_contributions": "committee.forest_plots",
+    "plot_diversity": "committee.diversity_plots",
     "plot_importances": "committee.forest_plots",
     "plot_intervals": "committee.forest_plots",
     "plot_margins": "committee.adaboost_plots",
@@ -59,6 +64,9 @@ __all__ = [
     "C45Classifier",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "Diversity",
+    "DynamicSelectionClassifier",
+    "DynamicSelectionRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
@@ -73,11 +81,13 @@ __all__ = [
     "VotingRegressor",
     "__version__",
     "bootstrap_score",
+    "diversity",
     "export_rules",
     "export_text",
     "load",
     "plot_adaboost",
     "plot_contributions",
+    "plot_diversity",
     "plot_importances",
     "plot_intervals",
     "plot_margins",
@@ -93,12 +103,15 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from committee._diversity import Diversity, diversity
     from committee._model_file import ModelFileError, load, save
     from committee.adaboost import AdaBoostClassifier, AdaBoostRegressor
     from committee.adaboost_plots import plot_adaboost, plot_margins, plot_rounds
     from committee.bagging import BaggingClassifier, BaggingRegressor
     from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from committee.boosting_plots import plot_training
+    from committee.diversity_plots import plot_diversity
+    from committee.dynamic import DynamicSelectionClassifier, DynamicSelectionRegressor
     from committee.evaluation import BootstrapScore, bootstrap_score
     from committee.export import export_rules, export_text
     from committee.forest_plots import (
