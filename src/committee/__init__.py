@@ -18,6 +18,8 @@ _HOMES = {
     "C45Classifier": "committee.quinlan",
     "DecisionTreeClassifier": "committee.trees",
     "DecisionTreeRegressor": "committee.trees",
+    "EnsembleSelectionClassifier": "committee.selection",
+    "EnsembleSelectionRegressor": "committee.selection",
     "ExtraTreesClassifier": "committee.forests",
     "ExtraTreesRegressor": "committee.forests",
     "GradientBoostingClassifier": "committee.boosting",
@@ -57,6 +59,8 @@ __all__ = [
     "C45Classifier",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "EnsembleSelectionClassifier",
+    "EnsembleSelectionRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
@@ -114,6 +118,7 @@ if TYPE_CHECKING:
     )
     from committee.plots import plot_tree
     from committee.quinlan import C45Classifier, ID3Classifier
+    from committee.selection import EnsembleSelectionClassifier, EnsembleSelectionRegressor
     from committee.stacking import StackingClassifier, StackingRegressor
     from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
     from committee.tuning import tune_max_features

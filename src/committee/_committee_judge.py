@@ -1,0 +1,258 @@
+"""How good a committee is, from what each of its members said about rows with a known target.
+
+A committee is a weighted mean of opinions, and a *judge* scores such means: one of them, or all
+that come of one more member. The greater a score the better. Squared errors need only the products
+of the members' errors, log loss only the probabilities of the true classes; any other metric looks
+at the mean itself.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee._oob_target import OobMetric, OobTarget, Rows
+
+Floats = NDArray[np.float64]
+
+# So many numbers are worked on at a time: they stay in the cache.
+_BLOCK = 2**17
+
+# scikit-learn's log loss does not let a probability be smaller.
+_LEAST = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Opinions:
+    """What members said about rows, and what is right.
+
+    Parameters
+    ----------
+    said : ndarray of float64, shape (n_members, n_rows, n_values)
+        Probabilities, votes or numbers.
+    target : OobTarget
+        The truth, and the weights of the rows.
+    scoring : str or callable
+        "neg_log_loss", "neg_brier", "neg_mean_squared_error", "neg_root_mean_squared_error", "r2"
+        and "accuracy" are computed for all members at once; any other name of a scorer, metric or
+        scorer one after the other.
+
+    Examples
+    --------
+    >>> said = np.array([[[1.0], [2.0]], [[3.0], [2.0]]])
+    >>> target = OobTarget(reals=np.array([[2.0], [2.0]]))
+    >>> judge = Opinions(said, target, "neg_mean_squared_error").judge()
+    >>> judge.alone().tolist(), judge.of(np.array([1.0, 1.0]))
+    ([-0.5, -0.5], -0.0)
+    """
+
+    said: Floats
+    target: OobTarget
+    scoring: Any
+
+    @property
+    def n_members(self) -> int:
+        return len(self.said)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.said.shape[1])
+
+    def part(self, rows: Rows) -> Opinions:
+        """Return the opinions on some rows."""
+        return replace(self, said=self.said[:, rows], target=self.target.part(rows))
+
+    def mean(self, weights: Floats) -> Floats:
+        """Return the weighted mean of the members."""
+        return np.asarray(np.tensordot(weights / weights.sum(), self.said, axes=1))
+
+    def judge(self) -> Judge:
+        """Return who scores committees of these members on these rows."""
+        name, one_output = self.scoring, self.target.n_outputs == 1
+        if self.target.classes:
+            if name == "neg_brier":
+                return SquaredError(self)
+            if one_output and name == "neg_log_loss":
+                return LogLoss(self)
+            if one_output and name == "accuracy":
+                return Accuracy(self)
+        elif one_output and isinstance(name, str) and name in SQUARED:
+            return SquaredError(self)
+        return AnyMetric(self)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of each row in a mean over the rows."""
+        weights = self.target.weights
+        if weights is None:
+            return np.full(self.n_rows, 1.0 / self.n_rows)
+        return np.asarray(weights / weights.sum())
+
+
+class Judge(ABC):
+    """Scores committees of the members of some opinions."""
+
+    n_members: int
+
+    @abstractmethod
+    def of(self, weights: Floats) -> float:
+        """Return the score of a weighted mean."""
+
+    @abstractmethod
+    def after(self, weights: Floats, steps: Floats) -> Floats:
+        """Return the score of each committee that comes of adding to the weight of one member."""
+
+    def alone(self) -> Floats:
+        """Return the score of each member by itself."""
+        return self.after(np.zeros(self.n_members), np.ones(self.n_members))
+
+
+# --- squared errors -----------------------------------------------------------------------------
+
+# What is told of a mean squared error, given the variance of the target.
+SQUARED: dict[str, Callable[[Any, float], Any]] = {
+    "neg_brier": lambda error, spread: -error,
+    "neg_mean_squared_error": lambda error, spread: -error,
+    "neg_root_mean_squared_error": lambda error, spread: -np.sqrt(error),
+    "r2": lambda error, spread: 1 - error / spread if spread > 0 else -error,
+}
+
+
+class SquaredError(Judge):
+    """Squared errors of means, from the products of the errors of all pairs of members.
+
+    The squared error of a weighted mean is w'Pw: a step costs no look at the rows.
+    """
+
+    def __init__(self, opinions: Opinions) -> None:
+        target = opinions.target
+        self.n_members = opinions.n_members
+        self._told, self._spread = SQUARED[opinions.scoring], 0.0
+        if opinions.scoring == "r2":
+            self._spread = target.spread()
+        truth = one_hot(target) if target.classes else target.table
+        errors = (opinions.said - truth).reshape(self.n_members, -1)
+        shares = np.repeat(opinions.shares / target.n_outputs, truth.shape[1])
+        self._products = (errors * shares) @ errors.T
+
+    def of(self, weights: Floats) -> float:
+        share = weights / weights.sum()
+        return float(self._told(max(float(share @ self._products @ share), 0.0), self._spread))
+
+    def after(self, weights: Floats, steps: Floats) -> Floats:
+        cross = self._products @ weights
+        total = float(weights @ cross)
+        own = steps**2 * np.diagonal(self._products)
+        error = (total + 2 * steps * cross + own) / (weights.sum() + steps) ** 2
+        return np.asarray(self._told(np.maximum(error, 0.0), self._spread))
+
+
+def one_hot(target: OobTarget) -> Floats:
+    """Return the truth as probabilities, the columns of all outputs side by side."""
+    assert target.codes is not None
+    parts = [np.eye(len(labels))[target.codes[:, k]] for k, labels in enumerate(target.classes)]
+    return np.hstack(parts)
+
+
+# --- one row at a time --------------------------------------------------------------------------
+
+
+class _RowByRow(Judge):
+    """Scores that are means over the rows, of sums of opinions that all candidates share."""
+
+    def __init__(self, said: Floats, opinions: Opinions) -> None:
+        self.n_members = opinions.n_members
+        self._said = np.ascontiguousarray(said)  # members first, rows last
+        self._shares = opinions.shares
+
+    @abstractmethod
+    def _rows(self, means: Floats) -> Floats:
+        """Return the score of each row in each of some committees."""
+
+    def of(self, weights: Floats) -> float:
+        mean = np.tensordot(weights / weights.sum(), self._said, axes=1)
+        return float((self._rows(mean[np.newaxis]) * self._shares).sum())
+
+    def after(self, weights: Floats, steps: Floats) -> Floats:
+        total = np.tensordot(weights, self._said, axes=1)
+        wholes = weights.sum() + steps
+        # Sums over rows are NumPy's own, which are the same for equal members wherever they stand.
+        parts = [
+            (
+                self._rows(_means(total, self._said[part], steps[part], wholes[part]))
+                * self._shares
+            ).sum(axis=1)
+            for part in self._parts()
+        ]
+        return np.concatenate(parts)
+
+    def _parts(self) -> Iterator[slice]:
+        size = max(1, _BLOCK // max(self._said[0].size, 1))
+        for begin in range(0, self.n_members, size):
+            yield slice(begin, begin + size)
+
+
+def _means(total: Floats, said: Floats, steps: Floats, wholes: Floats) -> Floats:
+    shape = (-1,) + (1,) * total.ndim
+    return np.asarray((total + steps.reshape(shape) * said) / wholes.reshape(shape))
+
+
+class LogLoss(_RowByRow):
+    """Minus the log loss: the mean logarithm of the probability of the true class."""
+
+    def __init__(self, opinions: Opinions) -> None:
+        assert opinions.target.codes is not None
+        codes = opinions.target.codes[:, 0]
+        super().__init__(opinions.said[:, np.arange(len(codes)), codes], opinions)
+
+    def _rows(self, means: Floats) -> Floats:
+        np.clip(means, _LEAST, 1 - _LEAST, out=means)
+        return np.log(means, out=means)
+
+
+class Accuracy(_RowByRow):
+    """Share of the rows whose class has the largest mean; the first class wins ties."""
+
+    def __init__(self, opinions: Opinions) -> None:
+        assert opinions.target.codes is not None
+        super().__init__(opinions.said.transpose(0, 2, 1), opinions)
+        self._codes = opinions.target.codes[:, 0]
+
+    def _rows(self, means: Floats) -> Floats:
+        best, codes = means[:, 0], np.zeros(means[:, 0].shape, np.int32)
+        for code in range(1, means.shape[1]):
+            codes[means[:, code] > best] = code
+            best = np.maximum(best, means[:, code])
+        return np.asarray(codes == self._codes, np.float64)
+
+
+# --- anything else ------------------------------------------------------------------------------
+
+
+class AnyMetric(Judge):
+    """Any metric or scorer, asked for one committee after the other."""
+
+    def __init__(self, opinions: Opinions) -> None:
+        self.n_members = opinions.n_members
+        self._opinions = opinions
+        self._metric = OobMetric(opinions.target, opinions.scoring, "scoring")
+        self._everything: Rows = np.arange(opinions.n_rows)
+
+    def of(self, weights: Floats) -> float:
+        return self._metric.score(self._opinions.mean(weights), self._everything)
+
+    def after(self, weights: Floats, steps: Floats) -> Floats:
+        total = np.tensordot(weights, self._opinions.said, axes=1)
+        whole = weights.sum()
+        return np.array(
+            [
+                self._metric.score((total + step * said) / (whole + step), self._everything)
+                for step, said in zip(steps, self._opinions.said, strict=True)
+            ]
+        )
