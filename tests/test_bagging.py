@@ -26,6 +26,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import committee
 from committee import DecisionTreeClassifier, DecisionTreeRegressor
+from committee._members import in_order
 from committee._tree_members import TreeMembers
 from committee.bagging import BaggingClassifier, BaggingRegressor
 from committee.datasets import load_penguins
@@ -597,6 +598,22 @@ def test_verbose_tells_the_progress(iris, capsys):
     assert lines[-1].startswith("BaggingClassifier: 20 of 20 members")
     BaggingClassifier(n_estimators=20, verbose=1).fit(*iris)
     assert "BaggingClassifier: 20 of 20" in capsys.readouterr().err
+
+
+def test_threads_of_our_members_keep_order_errors_and_configuration():
+    def work(number):
+        if number == 5:
+            raise ValueError("the fifth")
+        return number, sklearn.get_config()["enable_metadata_routing"]
+
+    def calls(n):
+        return in_order(work, [(i,) for i in range(n)], 2, use_threads=True, own=True)
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert list(calls(5)) == [(i, True) for i in range(5)]
+    assert list(calls(2)) == [(0, False), (1, False)]
+    with pytest.raises(ValueError, match="the fifth"):
+        list(calls(8))
 
 
 # --- our own trees in the engine ------------------------------------------------------------------

@@ -617,6 +617,10 @@ def test_every_promise_about_quinlans_trees_can_be_kept_or_broken(module):
             fit = {"wall": 1.0, "accuracy": 0.5, "nodes": 3}
             readings = {each.key: [fit] for each in part.contestants}
             result = {"settings": {"n_rows": 1, "n_features": 1, "rounds": 1}, "readings": readings}
+        elif isinstance(part, module("parts.ensembles").EnsemblesPart):
+            fit = {"wall": 1.0, "cpu": 1.0, "growth": 0.5, "predict": 1.0, "walk": 0.1}
+            readings = {each.key: [fit] for each in part.contestants}
+            result = {"rounds": 1, "readings": dict.fromkeys(part.tables, readings)}
         else:
             errors = {each.label: 20.0 for each in part.contestants}
             result = {"repeats": 1, "errors": dict.fromkeys(part.published, errors)}
@@ -634,6 +638,19 @@ def test_a_fit_of_levels_tells_seconds_accuracy_and_size(module):
     assert found["wall"] > 0
     assert found["accuracy"] > 0.9
     assert found["nodes"] > 50
+
+
+def test_ensembles_tell_how_long_trees_grow(module, tmp_path, monkeypatch, rng):
+    write_tables(tmp_path, monkeypatch, rng)
+    ensembles, peers = module("parts.ensembles"), module("peers")
+    tree = peers.nested("committee:C45Classifier")
+    bag = peers.ours("bag", "BaggingClassifier", estimator=tree, n_estimators=3, random_state=0)
+    table = next(t for t in module("datasets").list_tables(10**6) if t.is_classification)
+    found = ensembles.fit_ensembles(dataclasses.asdict(table), [dataclasses.asdict(bag)], 1)
+    (reading,) = found[bag.key]
+    assert 0 < reading["growth"] < reading["cpu"]
+    assert reading["walk"] > 0
+    assert reading["predict"] > 0
 
 
 def test_error_rates_are_those_of_cross_validation(module, tmp_path, monkeypatch, rng):

@@ -189,9 +189,9 @@ def test_python_modules_import_downward_only():
 
 def test_few_modules_talk_to_the_engine():
     users = {path.stem for path in SOURCES.glob("*.py") if "_core" in imported_modules(path)}
-    reading, arrays, draws = {"_table"}, {"_tree_arrays"}, {"_sampling"}
+    reading, arrays, draws = {"_table", "_calibration_folds"}, {"_tree_arrays"}, {"_sampling"}
     growing = {"_tree_settings", "_tree_model", "_forest_growth"}
-    forests = {"_fitted_forest", "_bagged_trees"}
+    forests = {"_fitted_forest"}
     boosting = {"_additive_model", "_boosting_fit", "_fast_losses", "_target_statistics"}
     adaboost = {"_boosted_table", "_adaboost_learners", "_adaboost_fit", "_adaboost_regression"}
     members = {"_tree_members", "_boosted_votes"}

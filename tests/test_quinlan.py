@@ -88,6 +88,29 @@ def test_a_table_of_codes_and_a_sorted_node_count_the_same(rng):
         assert (a.gain, a.split_information, a.entropy) == (b.gain, b.split_information, b.entropy)
 
 
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_a_weight_that_is_nothing_beside_the_others_is_absent(model, rng):
+    """Brought to a mean of one it would be zero, and its level without a branch: a crash."""
+    X, y = mixed(rng, 100)
+    X.loc[60:, "x0"] = "rare"
+    weights = np.r_[np.full(60, 1.5e300), np.full(40, 1e-300)]
+    light = model.fit(X, y, weights)
+    said, rules = light.predict_proba(X), str(light.extract_rules(X, y, weights))
+    weights[60:] = 0.0
+    model.fit(X, y, weights)
+    np.testing.assert_array_equal(said, model.predict_proba(X))
+    assert rules == str(model.extract_rules(X, y, weights))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_weights_too_small_to_be_counted_are_refused(model, rng):
+    X, y = mixed(rng, 20)
+    with pytest.raises(ValueError, match="sum of sample_weight is too small"):
+        model.fit(X, y, np.full(20, 5e-324))
+    small = model.fit(X, y, np.full(20, 1e-280)).predict_proba(X)
+    np.testing.assert_allclose(small, model.fit(X, y).predict_proba(X), atol=1e-12)
+
+
 # --- shares -------------------------------------------------------------------------------------
 
 
@@ -258,6 +281,14 @@ def test_smaller_confidence_prunes_more(rng):
     assert sizes[0] > sizes[-1]
 
 
+def test_any_confidence_above_zero_is_accepted(rng):
+    X, y = mixed(rng, 100)
+    for confidence in (1e-17, 5e-324):
+        model = C45Classifier(confidence=confidence).fit(X, y)
+        assert model.get_n_leaves() == 1
+        assert len(model.extract_rules(X, y, confidence=confidence)) == 0
+
+
 def test_a_tree_that_is_one_long_chain_is_grown_pruned_and_read():
     n_rows = 2000
     X, y = np.arange(n_rows, dtype=float)[:, None], np.arange(n_rows) // 2 % 2
@@ -301,6 +332,13 @@ def test_explain_growth_refuses_another_table(rng):
     model = C45Classifier().fit(X, y)
     with pytest.raises(ValueError, match="give the X, y and sample_weight of fit"):
         model.explain_growth(X[:50], y[:50])
+
+
+def test_class_weights_of_a_node_are_found_by_the_labels_themselves():
+    for labels in ([3, 7, 3, 7], [True, False, True, False]):
+        node = C45Classifier().explain_growth([["a"], ["b"], ["a"], ["b"]], labels)[0]
+        assert node.class_weights == {labels[0]: 2.0, labels[1]: 2.0}
+        assert f"{labels[0]}: 2" in str(node)
 
 
 # --- rules --------------------------------------------------------------------------------------
@@ -367,6 +405,23 @@ def test_a_tree_of_one_leaf_is_its_default_class():
     assert len(rules) == 0
     assert str(rules) == "class = no"
     assert rules.predict([["a"], ["z"]]).tolist() == ["no", "no"]
+
+
+def test_a_list_of_rules_shows_its_default_and_the_accuracy_to_expect(rng):
+    X, y = mixed(rng, 200)
+    rules = C45Classifier(pruning=None).fit(X, y).extract_rules(X, y)
+    assert f"<td>otherwise</td><td>class = {rules.default}</td>" in rules._repr_html_()
+    frame = rules.to_frame("pandas")
+    assert frame["accuracy"].tolist() == [rule.accuracy for rule in rules]
+    assert "leaf" not in frame  # a rule is no leaf any more
+
+
+def test_a_row_without_a_single_leaf_meets_no_exported_rule():
+    model = C45Classifier().fit([["a"], ["b"]] * 3, [0, 1] * 3)
+    rules = export_rules(model)
+    assert rules.match(["a"]).prediction == 0
+    assert rules.match([None]) is None
+    assert rules.match(["new"]) is None
 
 
 # --- words and pictures -------------------------------------------------------------------------

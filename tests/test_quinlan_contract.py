@@ -20,6 +20,7 @@ from committee import (
     ID3Classifier,
     ModelFileError,
     _source,
+    _table,
     bootstrap_score,
     load,
     save,
@@ -184,13 +185,80 @@ def test_members_read_a_shared_table_once(table, monkeypatch):
     assert len(reads) == 2 * n_columns
 
 
+def test_members_share_one_table_of_the_engine(table, monkeypatch):
+    X, y = table
+    made = []
+    make = _table._core.Table
+    monkeypatch.setattr(_table._core, "Table", lambda n_rows: made.append(n_rows) or make(n_rows))
+    bag = BaggingClassifier(C45Classifier(), 8, n_jobs=2, random_state=0).fit(X, y)
+    assert len(made) == 1
+    bag.predict_proba(X)
+    assert len(made) == 2
+
+
+class ForeignID3(ID3Classifier):
+    """The same tree, of which an ensemble does not know that it reads opened tables."""
+
+
+class ForeignC45(C45Classifier):
+    """The same tree, of which an ensemble does not know that it reads opened tables."""
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("own", "foreign"), [(ID3Classifier, ForeignID3), (C45Classifier, ForeignC45)]
+)
+def test_members_are_those_of_tables_of_drawn_rows(own, foreign, n_jobs, table):
+    X, y = table
+    # Levels and values of one row each are in some samples only: to other members they are unseen.
+    X = X.assign(rare=np.where(np.arange(len(X)) < 30, "common", None), value=np.nan)
+    X.loc[X.index[:12], "rare"] = [f"level {i}" for i in range(12)]
+    X.loc[X.index[40:90], "value"] = np.arange(50.0) ** 2
+    bags = [
+        BaggingClassifier(tree, 12, random_state=0, n_jobs=n_jobs).fit(X, y)
+        for tree in (own(), foreign())
+    ]
+    for ours, twin in zip(*(bag.estimators_ for bag in bags), strict=True):
+        assert ours.tree_.node_count == twin.tree_.node_count
+        assert [f.has_missing for f in ours.schema_.features] == [
+            f.has_missing for f in twin.schema_.features
+        ]
+        np.testing.assert_array_equal(ours.tree_.threshold, twin.tree_.threshold)
+        np.testing.assert_array_equal(ours.predict_proba(X), twin.predict_proba(X))
+    shared, alone = (bag.predict_proba(X) for bag in bags)
+    np.testing.assert_array_equal(shared, alone)
+
+
+@pytest.mark.parametrize("tree", BOTH, ids=repr)
+def test_members_are_those_that_are_fitted_alone(tree, table):
+    X, y = table
+    bag = BaggingClassifier(tree, 6, random_state=0).fit(X, y)
+    codes = np.searchsorted(bag.classes_, y)
+    for member, rows in zip(bag.estimators_, bag.estimators_samples_, strict=True):
+        alone = clone(tree).fit(X, codes, np.bincount(rows, minlength=len(y)))
+        assert alone.schema_ == member.schema_
+        ours, theirs = member._tree.arrays(), alone._tree.arrays()
+        for name in ours:
+            np.testing.assert_array_equal(ours[name], theirs[name])
+
+
+def test_members_that_read_in_other_ways_get_tables_of_their_own(table):
+    X, _ = table
+    source = _source.read_once(_source.open_source(X))
+    plain = _table.read_table(source)
+    assert _table.read_table(source)[0] is plain[0]
+    numbers = [i for i, f in enumerate(plain[1].features) if f.label != "category"]
+    other, schema = _table.read_table(source, numbers[:1])
+    assert other is not plain[0]
+    read = plain[1].read(source, "tree")
+    assert plain[1].with_missing([True] * X.shape[1]).read(source, "tree") is read
+    assert schema.read(source, "tree") is not read
+
+
 def test_a_shared_table_changes_no_member(table):
     X, y = table
     own = AdaBoostClassifier(C45Classifier(max_depth=2), n_estimators=8, random_state=0).fit(X, y)
 
-    class Foreign(C45Classifier):
-        """The same tree, of which the ensemble does not know that it reads opened tables."""
-
-    other = AdaBoostClassifier(Foreign(max_depth=2), n_estimators=8, random_state=0).fit(X, y)
+    other = AdaBoostClassifier(ForeignC45(max_depth=2), n_estimators=8, random_state=0).fit(X, y)
     np.testing.assert_allclose(own.predict_proba(X), other.predict_proba(X), atol=1e-12)
     assert own.estimator_weights_ == pytest.approx(other.estimator_weights_)

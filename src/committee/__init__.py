@@ -30,6 +30,8 @@ _HOMES = {
     "RandomForestRegressor": "committee.forests",
     "StackingClassifier": "committee.stacking",
     "StackingRegressor": "committee.stacking",
+    "VotingClassifier": "committee.voting",
+    "VotingRegressor": "committee.voting",
     "bootstrap_score": "committee.evaluation",
     "export_rules": "committee.export",
     "export_text": "committee.export",
@@ -71,6 +73,8 @@ __all__ = [
     "RandomForestRegressor",
     "StackingClassifier",
     "StackingRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
     "__version__",
     "bootstrap_score",
     "export_rules",
@@ -122,6 +126,7 @@ if TYPE_CHECKING:
     from committee.stacking import StackingClassifier, StackingRegressor
     from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
     from committee.tuning import tune_max_features
+    from committee.voting import VotingClassifier, VotingRegressor
 
 
 def __getattr__(name: str) -> Any:

@@ -225,7 +225,7 @@ class AdaBoostFit(BoostedTable):
         if self.schema is not None:
             return row_keys(self.dataset)
         try:
-            return table_keys(self.X, self.weights)
+            return table_keys(self.table.opened(), self.weights)
         except (TypeError, ValueError):  # only the estimator can read it: rows count as distinct
             return np.random.default_rng(self.seed).permutation(self.table.n_rows).astype(np.uint64)
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from committee import _core
-from committee._any_table import AnyTable, reads_tables
+from committee._any_table import AnyTable, reads_tables, shown_target
 from committee._sampling import member_seed, seeded_clone
 
 Floats = NDArray[np.float64]
@@ -239,9 +240,14 @@ class AnyFitter:
         is_whole = reads_tables(member) or bool((distribution > 0).all())
         rows = np.arange(len(distribution)) if is_whole else np.flatnonzero(distribution)
         table = self.table.shown_to(member) if is_whole else self.table.take(rows, None)
+        y = self._shown_y if is_whole else self.y[rows]
         # With a mean of one, as if there were no weights: to some learners their size matters.
         params["sample_weight"] = distribution[rows] * self.n_counted
-        return member.fit(table, self.y[rows], **params)
+        return member.fit(table, y, **params)
+
+    @cached_property
+    def _shown_y(self) -> Any:
+        return shown_target(self.template, self.y)
 
     def _drawn(self, sample: Sample, distribution: Floats, number: int) -> NDArray[np.intp]:
         """Draw rows, and draw again where all have the same target: nothing is learnt from it."""
@@ -298,7 +304,7 @@ def codes_of(answers: Any, labels: NDArray[Any]) -> NDArray[np.intp]:
     [1, 0]
     """
     said = np.asarray(answers).reshape(-1)
-    codes = np.searchsorted(labels, said).clip(0, len(labels) - 1)
+    codes = np.minimum(np.searchsorted(labels, said), len(labels) - 1)
     if not (labels[codes] == said).all():
         wrong = said[labels[codes] != said][0]
         raise ValueError(f"estimator predicts {wrong!r}, which is none of the classes of y")

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.base import is_classifier
 
 from committee._frame import as_narwhals, is_from
 from committee._source import Columns, Matrix, SharedSource, Source, open_source, read_once
 from committee._table import _match_names
+from committee._target import read_classes
 
 Positions = NDArray[np.int64]
 
@@ -124,6 +126,11 @@ def reads_tables(estimator: Any) -> bool:
     """
     is_own = type(estimator).__module__.startswith("committee.")
     return is_own and bool(getattr(estimator, "_reads_tables", False))
+
+
+def shown_target(estimator: Any, y: NDArray[Any]) -> Any:
+    """Return a target in the form that suits an estimator: classes are read once for many."""
+    return read_classes(y) if reads_tables(estimator) and is_classifier(estimator) else y
 
 
 def _checked_sparse(X: Any) -> Any:

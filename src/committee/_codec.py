@@ -27,6 +27,7 @@ from committee._codec_classes import (
     parameter_names,
     register,
     storable_class,
+    stored_params,
     validated,
 )
 from committee._codec_values import (
@@ -195,12 +196,13 @@ class _Encoder:
 
     def _encode_estimator(self, model: Any, path: str, depth: int) -> dict[str, Any]:
         cls = type(model)
-        params = model.get_params(deep=False)
+        params = stored_params(model)
+        own = model.get_params(deep=False)
         derived = getattr(cls, "_derived_attributes", ())
         attributes = {
             name: obj
             for name, obj in vars(model).items()
-            if name not in params and name not in derived
+            if name not in own and name not in derived
         }
         for name in attributes:
             if not may_be_attribute(cls, name):

@@ -13,11 +13,16 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, TypeVar
 
+import numpy as np
+
 from committee._archive import BadContent
 
 Class = TypeVar("Class", bound=type)
 
 _registry: dict[str, type] = {}
+
+# Linear models of scikit-learn, the usual meta-learners of stacks: fitted, they are a few arrays.
+LINEAR_MODELS = ("LinearRegression", "LogisticRegression", "Ridge", "RidgeCV")
 
 
 def register(cls: Class) -> Class:
@@ -84,6 +89,11 @@ def storable_class(name: str) -> type | None:
         from committee._table import TableSchema
 
         return TableSchema
+    if name in LINEAR_MODELS:
+        import sklearn.linear_model
+
+        linear: type = getattr(sklearn.linear_model, name)
+        return linear
     if name in getattr(_package(), "__all__", ()):
         cls = getattr(_package(), name)
         if isinstance(cls, type) and is_estimator(cls) and cls.__module__.startswith("committee."):
@@ -118,6 +128,19 @@ def may_be_attribute(cls: type, name: str) -> bool:
     is_public = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*_", name) is not None
     is_derived = name in getattr(cls, "_derived_attributes", ())
     return is_public and not is_derived and not hasattr(cls, name)
+
+
+def stored_params(model: Any) -> dict[str, Any]:
+    """Return the parameters that a file holds.
+
+    Of estimators of scikit-learn these are the ones that differ from their defaults: other
+    versions may have other parameters.
+    """
+    params: dict[str, Any] = model.get_params(deep=False)
+    if type(model).__name__ not in LINEAR_MODELS:
+        return params
+    usual = type(model)().get_params(deep=False)
+    return {name: value for name, value in params.items() if value is not usual[name]}
 
 
 def build(cls: type, arguments: Mapping[str, Any]) -> Any:
@@ -165,4 +188,24 @@ def _is_table_schema(schema: Any) -> bool:
     )
 
 
-_SCHEMA_CHECKS = {"FeatureInfo": _is_feature_info, "TableSchema": _is_table_schema}
+def _is_linear_model(model: Any) -> bool:
+    """Whether the arrays of a fitted linear model fit each other."""
+    if not hasattr(model, "coef_"):
+        return True
+    coefficients, start = np.asarray(model.coef_), np.asarray(model.intercept_)
+    n_rows = len(coefficients) if coefficients.ndim == 2 else 1
+    n_classes = len(model.classes_) if hasattr(model, "classes_") else 0
+    return (
+        coefficients.dtype.kind == start.dtype.kind == "f"
+        and 1 <= coefficients.ndim <= 2
+        and start.size in (1, n_rows)
+        and coefficients.shape[-1] == model.n_features_in_
+        and (n_classes == 0 or n_rows == (1 if n_classes == 2 else n_classes))
+    )
+
+
+_SCHEMA_CHECKS = {
+    "FeatureInfo": _is_feature_info,
+    "TableSchema": _is_table_schema,
+    **dict.fromkeys(LINEAR_MODELS, _is_linear_model),
+}

@@ -48,7 +48,7 @@ def cannot_store(obj: Any, path: str, what: str | None = None) -> TypeError:
         library = kind.__module__.partition(".")[0]
         return TypeError(
             f"{path}: cannot be stored safely: {kind.__name__}; a model file holds estimators of "
-            "committee, arrays and plain Python values, because to read an estimator of "
+            "committee, linear models, arrays and plain Python values, because to read one of "
             f"{library!r} means to run code that the file names. Use members of committee, or "
             "store it by skops.io.dump, or by pickle for files that only you can write"
         )

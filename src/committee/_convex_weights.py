@@ -95,7 +95,7 @@ def blend_weights(values: Floats, y: Floats, weights: Floats | None = None) -> F
     Examples
     --------
     >>> y = np.array([1.0, 2.0, 3.0])
-    >>> blend_weights(np.column_stack([y + 1, y - 1]), y).tolist()
+    >>> blend_weights(np.column_stack([y + 1, y - 1]), y).round(6).tolist()
     [0.5, 0.5]
     """
     errors = values - y[:, np.newaxis]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from committee._conditions import (
     Condition,
-    class_names_of,
     feature_names_of,
+    level_text,
     number_text,
     start_condition,
     threshold_text,
@@ -91,7 +91,7 @@ class NodeGrowth:
     path : tuple of Condition
         What leads to it.
     class_weights : dict
-        Weight of each class.
+        Weight of each class, by its label.
     entropy : float
         Entropy of the classes in bits.
     outcome : str
@@ -116,7 +116,7 @@ class NodeGrowth:
     def __str__(self) -> str:
         where = " AND ".join(map(str, self.path)) or "all rows"
         classes = ", ".join(
-            f"{label}: {trimmed(number_text(weight, 2))}"
+            f"{level_text(label)}: {trimmed(number_text(weight, 2))}"
             for label, weight in self.class_weights.items()
             if weight > 0
         )
@@ -214,8 +214,8 @@ def make_growth(view: TreeView, record: dict[str, NDArray[Any]], *, is_pruned: b
         The nodes of the tree.
     """
     names = feature_names_of(view, None)
-    classes = class_names_of(view, None)
-    assert classes is not None
+    assert view.classes is not None
+    labels = view.classes[0].tolist()
     paths: list[dict[int, Condition]] = [{} for _ in range(view.node_count)]
     nodes = []
     for node in range(view.node_count):
@@ -233,7 +233,7 @@ def make_growth(view: TreeView, record: dict[str, NDArray[Any]], *, is_pruned: b
                 node=node,
                 depth=int(view.depths[node]),
                 path=tuple(paths[node].values()),
-                class_weights=dict(zip(classes[0], weights.tolist(), strict=True)),
+                class_weights=dict(zip(labels, weights.tolist(), strict=True)),
                 entropy=float(view.impurity[node]),
                 outcome=outcome,
                 leaf_estimate=float(record["leaf_estimate"][node]) if is_pruned else None,

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import joblib
 import numpy as np
 from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
+from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from committee._any_table import AnyTable, reads_tables
+from committee._any_table import AnyTable, reads_tables, shown_target
 from committee._opinions import Floats, Reading
 from committee._sampling import RowSampler, member_seed, parameter_seed
 from committee._threads import resolve_threads, usable_cores
@@ -130,7 +132,8 @@ class MemberJob:
         if self.features is None and not self.fit_params and reads_tables(member):
             everywhere = np.zeros(n_rows)
             everywhere[rows] = 1.0 if weights is None else weights
-            return member.fit(self.table.shown_to(member), self.y, sample_weight=everywhere)
+            table = self.table.shown_to(member)
+            return member.fit(table, self._shown_y, sample_weight=everywhere)
         # All rows in their order need no copy.
         chosen = None if len(rows) == n_rows and (rows == np.arange(n_rows)).all() else rows
         params = {
@@ -142,6 +145,10 @@ class MemberJob:
         y = self.y if chosen is None else self.y[chosen]
         member.fit(self.table.take(chosen, self.columns(number)), y, **params)
         return member
+
+    @cached_property
+    def _shown_y(self) -> Any:
+        return shown_target(self.estimator, self.y)
 
     def _n_classes(self, counts: NDArray[np.uint32]) -> int:
         return len(np.unique(self.y[counts > 0])) if self.reading.is_classifier else 0
@@ -213,6 +220,9 @@ def in_order(
         for arguments in calls:
             yield work(*arguments)
         return
+    if own and use_threads:
+        yield from _in_threads(work, calls, n_workers)
+        return
     prefer = "threads" if use_threads else "processes"
     backend, _ = get_active_backend(prefer=prefer)
     # Results are used as they come, where the backend can; else they wait for the last one.
@@ -223,6 +233,20 @@ def in_order(
     n_inner = max(1, usable_cores() // n_workers)
     with _controller().limit(limits=n_inner) if is_crowded else nullcontext():
         yield from parallel(delayed(work)(*arguments) for arguments in calls)
+
+
+def _in_threads(
+    work: Callable[..., Any], calls: Iterable[tuple[Any, ...]], n_workers: int
+) -> Iterator[Any]:
+    """Yield the same by plain threads, which are there at once; joblib takes 10 ms to look."""
+    config = get_config()  # of scikit-learn; each thread has its own
+
+    def call(arguments: tuple[Any, ...]) -> Any:
+        with config_context(**config):
+            return work(*arguments)
+
+    with ThreadPoolExecutor(n_workers) as pool:
+        yield from pool.map(call, calls)
 
 
 def plain_algebra(table: AnyTable, own: bool) -> AbstractContextManager[Any]:

@@ -61,16 +61,19 @@ class NamedMembers(BaseEstimator, ABC):
         params: dict[str, Any] = super().get_params(deep=deep)
         if not deep:
             return params
-        try:
-            pairs = [(name, member) for each in self._member_lists() for name, member in each]
-        except (TypeError, ValueError):  # no list of pairs: fit says so
-            return params
+        pairs = self._pairs_by_name()
         params.update(pairs)
-        for name, member in pairs:
+        for name, member in pairs.items():
             if hasattr(member, "get_params") and not isinstance(member, type):
                 own = member.get_params(deep=True)
                 params.update({f"{name}__{key}": value for key, value in own.items()})
         return params
+
+    def _pairs_by_name(self) -> dict[str, Any]:
+        try:
+            return {name: member for each in self._member_lists() for name, member in each}
+        except (TypeError, ValueError):  # no lists of pairs: fit says so
+            return {}
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, replace members by name, or set their parameters.
@@ -88,7 +91,7 @@ class NamedMembers(BaseEstimator, ABC):
         own = super().get_params(deep=False)
         for name in [name for name in params if name in own]:
             setattr(self, name, params.pop(name))
-        names = {name for pairs in self._member_lists() for name, _ in pairs}
+        names = set(self._pairs_by_name())
         replaced = {name: params.pop(name) for name in list(params) if name in names}
         if replaced:
             self._set_member_lists(
@@ -121,6 +124,11 @@ class NamedMembers(BaseEstimator, ABC):
                 "members other names"
             )
         return found
+
+    def _named_fitted(self, pairs: Named, members: Sequence[Any]) -> Bunch:
+        """Return the fitted members of the first list by name."""
+        fitted = dict(zip([name for name, _ in pairs], members, strict=True))
+        return Bunch(**{name: fitted.get(name, "drop") for name, _ in self.estimators})
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "estimators_"):

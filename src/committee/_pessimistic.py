@@ -21,15 +21,15 @@ def check_confidence(confidence: Any) -> float:
 def normal_deviate(confidence: float) -> float:
     """Return the deviate of the normal law that is exceeded with this probability.
 
-    Quinlan interpolated a short table here; the true value makes trees the size of those of Weka's
-    J48.
+    Quinlan interpolated a short table here (0.6925 at 0.25). The true value was chosen after Weka's
+    J48 had been seen to make a tree of that size of the diabetes table.
 
     Examples
     --------
     >>> round(normal_deviate(0.25), 4)
     0.6745
     """
-    return NormalDist().inv_cdf(1 - confidence)
+    return -NormalDist().inv_cdf(confidence)  # 1 - confidence would round to 1
 
 
 def pessimistic_errors(n: Floats, errors: Floats, confidence: float) -> Floats:

@@ -24,10 +24,13 @@ from committee._target import (
     read_known_classes,
     warn_of_column,
 )
-from committee._weights import read_weights
+from committee._weights import are_repetitions, read_weights
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+_LEAST_SUM = 1e-290  # of all weights: what they are multiplied by has to be finite
+_LEAST_SHARE = 1e-290  # of the largest weight: less beside it is nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +117,7 @@ class QuinlanModel(ClassifierMixin, SingleTree):
                 "sklearn.multioutput.MultiOutputClassifier fits a tree for each of them"
             )
         check_same_length(table.n_rows, len(labels.codes))
-        weights = read_weights(sample_weight, table.n_rows)
+        weights = _read_weights(sample_weight, table.n_rows)
         return ClassTable(table, schema, labels.codes, labels.classes[0], weights)
 
     def _grow(
@@ -184,7 +187,7 @@ class QuinlanModel(ClassifierMixin, SingleTree):
         table = self._read(X)
         codes = read_known_classes(y, self.classes_).ravel()
         check_same_length(table.n_rows, len(codes))
-        weights = read_weights(sample_weight, table.n_rows)
+        weights = _read_weights(sample_weight, table.n_rows)
         rows = TrainingRows(
             TestedRows(self.tree_, table),
             codes,
@@ -299,11 +302,22 @@ class QuinlanModel(ClassifierMixin, SingleTree):
         return share_matrix(self._tree, table)
 
 
+def _read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Read weights that can be brought to a mean of one without overflow or underflow."""
+    weights = read_weights(sample_weight, n_rows)
+    if weights is None:
+        return None
+    if weights.sum() < _LEAST_SUM:
+        raise ValueError("the sum of sample_weight is too small for float64; scale it up")
+    weights[weights < _LEAST_SHARE * weights.max()] = 0.0
+    return weights
+
+
 def _as_cases(weights: NDArray[np.float64] | None, n_rows: int) -> NDArray[np.float64]:
     """Return weights that count cases: whole ones as they are, others with a mean of one."""
     if weights is None:
         return np.ones(n_rows)
-    if (weights == np.floor(weights)).all():
+    if are_repetitions(weights):
         return weights
     scaled: NDArray[np.float64] = weights * (np.count_nonzero(weights) / weights.sum())
     return scaled

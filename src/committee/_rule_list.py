@@ -11,6 +11,7 @@ tests on the way to it, and its class. Then
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from scipy.special import gammaln
 
 from committee import _core
@@ -27,7 +29,9 @@ from committee._conditions import (
     feature_names_of,
     start_condition,
 )
+from committee._frame import make_frame
 from committee._pessimistic import pessimistic_errors
+from committee._weights import are_repetitions
 from committee.export import Rule, RuleSet
 
 if TYPE_CHECKING:
@@ -115,12 +119,34 @@ class RuleList(RuleSet):
         answers: NDArray[Any] = labels[np.array(codes)[self.decide(X)]]
         return answers
 
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the rules as a data frame, without the default class.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default=None
+            Kind of frame; the first of these that is installed when None.
+
+        Returns
+        -------
+        frame : DataFrame or Table
+            Columns ``rule``, ``prediction``, ``rows``, ``weight``, ``purity`` and ``accuracy``, the
+            accuracy to expect.
+        """
+        columns = self._columns() | {"accuracy": [rule.accuracy for rule in self._rules]}
+        return make_frame(columns, backend)
+
     def __str__(self) -> str:
         rules = super().__str__()
         return f"{rules}\nDEFAULT class = {self.default}" if rules else f"class = {self.default}"
 
     def __repr__(self) -> str:
         return f"<RuleList of {len(self)} rules>\n{self}"
+
+    def _repr_html_(self) -> str:
+        default = html.escape(f"class = {self.default}")
+        last = f"<tr><td>otherwise</td><td>{default}</td><td></td><td></td></tr>"
+        return super()._repr_html_().replace("</tbody>", f"{last}</tbody>")
 
 
 class TestedRows:
@@ -190,8 +216,8 @@ class TrainingRows:
     def count_rows(self, covered: Mask) -> int:
         """Return how many rows are covered; whole weights are repetitions."""
         weights = self.weights[covered]
-        is_whole = bool((self.weights == np.floor(self.weights)).all())
-        return int(weights.sum() if is_whole else np.count_nonzero(weights))
+        is_counted = are_repetitions(self.weights)
+        return int(weights.sum() if is_counted else np.count_nonzero(weights))
 
     def error_rate(self, weight: Floats, errors: Floats) -> Floats:
         """Return the error rates to expect; 1 where nothing is covered."""
@@ -319,7 +345,7 @@ def _fewest_bits(
 
 def _improved(kept: Mask, covers: Mask, theory: Floats, columns: Floats) -> tuple[float, Mask]:
     total = columns.sum(axis=0)
-    masks = covers.astype(np.float64)
+    masks = csr_matrix(covers, dtype=np.float64)  # rules of many levels cover few rows each
     kept = kept.copy()
     depth = covers[kept].sum(axis=0)  # how many kept rules cover each row
     hits = columns[depth > 0].sum(axis=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,12 @@ class SingleTree(TreeReprMixin, BaseEstimator):
     _derived_attributes = ("tree_",)
 
     n_jobs: int | None
+
+    @classmethod
+    @cache  # an ensemble copies its template for each member; looking them up takes longest
+    def _get_param_names(cls) -> list[str]:
+        names: list[str] = super()._get_param_names()
+        return names
 
     @property
     def _impurity_name(self) -> str:

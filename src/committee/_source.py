@@ -8,7 +8,7 @@ stays the user's memory, columns are read when asked for.
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,21 @@ Positions = NDArray[np.int64]
 MAX_SPARSE_CELLS = 2**31
 
 
+class Kept:
+    """What was made of a source, kept for those who ask again, also side by side."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, Any] = {}
+        self._lock = threading.Lock()
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return what was made for this key, which is made on the first call."""
+        with self._lock:
+            if key not in self._made:
+                self._made[key] = make()
+            return self._made[key]
+
+
 @dataclass(frozen=True, eq=False)
 class Matrix:
     """A 2-D numeric array in a type that the engine reads in place."""
@@ -37,6 +52,7 @@ class Matrix:
     values: NDArray[Any]
     label: str = "number"
     names: tuple[str, ...] | None = None
+    kept: Kept | None = None
 
     @property
     def n_rows(self) -> int:
@@ -73,6 +89,7 @@ class Columns:
     n_features: int
     names: tuple[str, ...] | None
     read: Callable[[int, str], Column]
+    kept: Kept | None = None
 
     def where(self, position: int) -> str:
         return _where(self.names, position)
@@ -103,38 +120,27 @@ class SharedSource:
     Parameters
     ----------
     source : Source
-        The table.
+        The table, from `read_once`.
     weights : ndarray of float64 or None
         Weights of the rows; those of weight zero are absent for everybody.
     """
 
     source: Source
     weights: NDArray[np.float64] | None = None
-    _made: dict[Any, Any] = field(default_factory=dict)
-    _lock: Any = field(default_factory=threading.RLock)  # members are fitted side by side
-
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return what `make` returned when it was first called for this key."""
-        with self._lock:
-            if key not in self._made:
-                self._made[key] = make()
-            return self._made[key]
+    made: Kept = field(default_factory=Kept)
 
 
 def read_once(source: Source) -> Source:
-    """Return a source that keeps the columns it has read, for those who ask again and again."""
+    """Return a source that keeps its columns and the tables made of it, for many readers."""
     if isinstance(source, Matrix):
-        return source
-    kept: dict[int, Column] = {}
-    lock = threading.Lock()  # members are fitted side by side
+        return replace(source, kept=Kept())
+    columns = Kept()
 
     def read(position: int, where: str) -> Column:
-        with lock:
-            if position not in kept:
-                kept[position] = source.read(position, where)
-            return kept[position]
+        column: Column = columns.once(position, lambda: source.read(position, where))
+        return column
 
-    return Columns(source.n_rows, source.n_features, source.names, read)
+    return replace(source, read=read, kept=Kept())
 
 
 def _names_at(names: tuple[str, ...] | None, columns: Positions) -> tuple[str, ...] | None:

@@ -13,7 +13,6 @@ from scipy.sparse import hstack as sparse_hstack
 from scipy.sparse import issparse
 from sklearn.base import TransformerMixin, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from committee._any_table import AnyTable, reads_tables
@@ -39,6 +38,7 @@ class StackingModel(TransformerMixin, NamedMembers):
     """Base class of the stacking estimators."""
 
     _stored_attributes = ("_voices",)
+    _derived_attributes = ("estimators_", "named_estimators_")
 
     estimators: Any
     final_estimator: Any
@@ -81,6 +81,11 @@ class StackingModel(TransformerMixin, NamedMembers):
     @abstractmethod
     def _final_values(self, final: Any, features: Any) -> NDArray[Any]:
         """Return what losses are made of, from the meta-learner."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
 
     # ---- parameters ----
 
@@ -162,10 +167,6 @@ class StackingModel(TransformerMixin, NamedMembers):
             self.__dict__.pop(stale, None)
         self.__dict__.update(attributes)
 
-    def _named_fitted(self, pairs: Named, members: Sequence[Any]) -> Bunch:
-        fitted = dict(zip([name for name, _ in pairs], members, strict=True))
-        return Bunch(**{name: fitted.get(name, "drop") for name, _ in self.estimators})
-
     def _plan(self, team: Team, groups: Any, seed: int, n_layers: int) -> LevelOnePlan:
         rows = PlanRows(
             len(team.y),
@@ -225,16 +226,24 @@ class StackingModel(TransformerMixin, NamedMembers):
         inner_groups = None if groups is None else np.asarray(groups)[inner]
         plan = self._inner_plan(part, inner, inner_groups, seed, len(lists), team)
         stack = _FittedStack(self, part, lists, plan, clone(final))
-        promised = [*stack.opinions, stack.out_of_fold_final()]
         features, opinions = self._through(AnyTable(team.table.take(outer, None)), stack.layers)
         found = [*opinions, self._final_values(stack.final, features)]
         truth = team.y[outer]
+        outer_weights = None if team.weights is None else team.weights[outer]
+        if plan.source == "prefit":
+            # Fitted members may have seen all rows. Copies of them that have not seen the outer
+            # rows tell how good they can be there.
+            promised, known, inner_weights = found, truth, outer_weights
+            found = self._copies_found(part, lists, final, seed, inner_groups, team, outer)
+        else:
+            promised, known = [*stack.opinions, stack.out_of_fold_final()], stack.y
+            inner_weights = stack.weights
         report = compare(
             [name for name, _ in lists[-1]],
-            [self._losses(each, stack.y) for each in promised],
+            [self._losses(each, known) for each in promised],
             [self._losses(each, truth) for each in found],
-            self._losses(_mean(opinions), truth),
-            (stack.weights, None if team.weights is None else team.weights[outer]),
+            self._losses(_mean(found[:-1]), truth),
+            (inner_weights, outer_weights),
             twin_share(team.table, plan.layers[0], inner),
         )
         if report.leaked:
@@ -242,6 +251,24 @@ class StackingModel(TransformerMixin, NamedMembers):
                 raise ValueError(report.message)
             warnings.warn(report.message, UserWarning, stacklevel=5)
         return report
+
+    def _copies_found(
+        self,
+        part: Team,
+        lists: list[Named],
+        final: Any,
+        seed: int,
+        groups: Any,
+        team: Team,
+        outer: Rows,
+    ) -> list[Floats]:
+        """Fit copies of fitted members to the inner rows; return what they say of the others."""
+        model = clone(self).set_params(cv=None)
+        plan = model._plan(part, groups, seed, len(lists))
+        bare = [[(name, _thawed(each)) for name, each in pairs] for pairs in lists]
+        stack = _FittedStack(model, part, bare, plan, clone(final))
+        features, opinions = model._through(AnyTable(team.table.take(outer, None)), stack.layers)
+        return [*opinions, model._final_values(stack.final, features)]
 
     def _inner_plan(
         self, part: Team, inner: Rows, groups: Any, seed: int, n_layers: int, team: Team
@@ -338,7 +365,7 @@ class StackingModel(TransformerMixin, NamedMembers):
 
     def _validate_loaded(self) -> None:
         """Check that the parts of a loaded model fit each other."""
-        if not hasattr(self, "estimators_"):
+        if not hasattr(self, "layers_"):
             return
         if len(self.layers_) != len(self._voices) or not self.layers_:
             raise ValueError("the layers do not fit each other")
@@ -346,6 +373,7 @@ class StackingModel(TransformerMixin, NamedMembers):
             if len(members) != len(voices) or not all(type(each) is Voice for each in voices):
                 raise ValueError("a layer does not fit its voices")
         self.estimators_ = self.layers_[0]
+        self.named_estimators_ = self._named_fitted(self._checked_lists()[0], self.estimators_)
 
 
 class _FittedStack:
@@ -440,7 +468,12 @@ class _FittedStack:
                     "Underlying estimator final_estimator does not support sample weights."
                 )
             params["sample_weight"] = weights
-        return clone(final).fit(features, y, **params)
+        try:
+            return clone(final).fit(features, y, **params)
+        except (TypeError, ValueError) as error:
+            more = ", and the columns of X (passthrough=True)" if self._model.passthrough else ""
+            error.add_note(f"This is the final_estimator, fitted to opinions of members{more}")
+            raise
 
     def out_of_fold_final(self) -> NDArray[Any]:
         """Return what meta-learners that have not seen a row's level-one data say about it."""
@@ -461,6 +494,11 @@ class _FittedStack:
                 found = np.zeros((len(self.y), *values.shape[1:]))
             found[test] = values
         return np.asarray(found)
+
+
+def _thawed(estimator: Any) -> Any:
+    """Return a copy that can be fitted anew."""
+    return clone(estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator)
 
 
 def _within(splits: Sequence[Split], rows: Rows, n_rows: int) -> list[Split]:

@@ -75,11 +75,11 @@ class TableSchema:
 
     def with_missing(self, has_missing: Sequence[bool]) -> TableSchema:
         """Return the schema with what training found out: which features have missing values."""
-        features = (
-            replace(feature, has_missing=missing)
+        features = tuple(
+            feature if feature.has_missing == missing else replace(feature, has_missing=missing)
             for feature, missing in zip(self.features, has_missing, strict=True)
         )
-        return TableSchema(tuple(features), self.names)
+        return TableSchema(features, self.names)
 
     def read(self, X: Any, estimator_name: str) -> _core.Table:
         """Read a table to predict from.
@@ -112,6 +112,16 @@ class TableSchema:
             return _core.Table.from_matrix(X)
         source = open_source(X)
         positions = self._positions(source, estimator_name)
+        if source.kept is None:
+            return self._read(source, positions)
+        # Members of an ensemble may have seen other missing values, but read in the same way.
+        how = tuple((feature.kind, feature.label, feature.levels) for feature in self.features)
+        table: _core.Table = source.kept.once(
+            (how, tuple(positions)), lambda: self._read(source, positions)
+        )
+        return table
+
+    def _read(self, source: Source, positions: Sequence[int]) -> _core.Table:
         if isinstance(source, Matrix) and self._is_all_real:
             in_order = isinstance(positions, range)
             return _core.Table.from_matrix(
@@ -166,7 +176,7 @@ class SharedTable(_core.Table):
         """Return what `make` returned for this key when it was first called, with the weights."""
         shared = self._shared()
         assert shared is not None
-        return shared.once((id(self), key), lambda: make(shared.weights))
+        return shared.made.once((id(self), key), lambda: make(shared.weights))
 
 
 def read_table(X: Any, categorical_features: Any = None) -> tuple[_core.Table, TableSchema]:
@@ -199,18 +209,21 @@ def read_table(X: Any, categorical_features: Any = None) -> tuple[_core.Table, T
     """
     source = open_source(X)
     is_category = _category_mask(categorical_features, source)
+    if source.kept is None:
+        return _read_columns(source, is_category)
+    key = is_category.tobytes()
+    read: tuple[_core.Table, TableSchema] = source.kept.once(
+        key, lambda: _read_columns(source, is_category)
+    )
     if not isinstance(X, SharedSource):
-        return _read_source(source, is_category)
-
-    def read_shared() -> tuple[_core.Table, TableSchema]:
-        table, schema = _read_source(source, is_category)
-        return SharedTable(table, X), schema
-
-    shared: tuple[_core.Table, TableSchema] = X.once(is_category.tobytes(), read_shared)
-    return shared
+        return read
+    table: SharedTable = X.made.once(key, lambda: SharedTable(read[0], X))
+    return table, read[1]
 
 
-def _read_source(source: Source, is_category: NDArray[np.bool_]) -> tuple[_core.Table, TableSchema]:
+def _read_columns(
+    source: Source, is_category: NDArray[np.bool_]
+) -> tuple[_core.Table, TableSchema]:
     if isinstance(source, Matrix) and not is_category.any() and source.is_all_real():
         features = tuple(
             FeatureInfo(_name(source, position), Kind.REAL, None, source.label)

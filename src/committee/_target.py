@@ -59,6 +59,8 @@ def read_classes(y: Any) -> ClassTarget:
     >>> read_classes([3, 1, 3]).codes.ravel().tolist()
     [1, 0, 1]
     """
+    if isinstance(y, ClassTarget):  # read before, for many readers
+        return y
     columns, _ = _open_target(y)
     codes = np.empty((len(columns[0]), len(columns)), np.int32)
     classes = []

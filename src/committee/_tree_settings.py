@@ -21,6 +21,7 @@ from committee._params import (
     check_real,
 )
 from committee._table import Kind, SharedTable, TableSchema
+from committee._weights import are_repetitions
 
 
 @dataclass(frozen=True)
@@ -120,8 +121,8 @@ class RowWeights:
 
 
 def _repetitions(weights: NDArray[np.float64]) -> NDArray[np.uint32]:
-    is_whole = bool((weights == np.floor(weights)).all()) and float(weights.sum()) < 2**31
-    counts: NDArray[np.uint32] = (weights if is_whole else weights > 0).astype(np.uint32)
+    counts: NDArray[np.uint32]
+    counts = (weights if are_repetitions(weights) else weights > 0).astype(np.uint32)
     return counts
 
 

@@ -133,7 +133,7 @@ class TreeView:
 
     def __repr__(self) -> str:
         return (
-            f"TreeView(node_count={self.node_count}, n_leaves={self.n_leaves}, "
+            f"{type(self).__name__}(node_count={self.node_count}, n_leaves={self.n_leaves}, "
             f"max_depth={self.max_depth})"
         )
 

@@ -59,6 +59,17 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     return None if (weights == 1.0).all() else weights
 
 
+def are_repetitions(weights: NDArray[np.float64]) -> bool:
+    """Whether weights say how often each row is there: whole, and few enough to be counted.
+
+    Examples
+    --------
+    >>> are_repetitions(np.array([0.0, 2.0])), are_repetitions(np.array([1e300, 1e300]))
+    (True, False)
+    """
+    return bool((weights == np.floor(weights)).all()) and float(weights.sum()) < 2**31
+
+
 def _as_vector(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     if isinstance(sample_weight, numbers.Number):
         if not isinstance(sample_weight, numbers.Real):

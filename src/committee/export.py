@@ -176,7 +176,9 @@ class RuleSet(Sequence[Rule]):
     """The rules of a tree, in the order of its leaves.
 
     Every row meets the conditions of exactly one rule, also when it has missing values or levels
-    that training did not see. ``str`` gives one rule a line, a notebook shows a table.
+    that training did not see. Trees after Quinlan are an exception: there a row ends in several
+    leaves where C4.5 misses a value, or in none where a node has no branch for its level, and then
+    it meets no rule. ``str`` gives one rule a line, a notebook shows a table.
 
     Parameters
     ----------
@@ -210,7 +212,8 @@ class RuleSet(Sequence[Rule]):
         Returns
         -------
         rule : Rule or None
-            The rule; None only when this is a part of the rules of a tree.
+            The rule; None only when this is a part of the rules of a tree, or those of a tree after
+            Quinlan that has no single leaf for the row.
         """
         return next((rule for rule in self._rules if rule.matches(row)), None)
 
@@ -227,15 +230,17 @@ class RuleSet(Sequence[Rule]):
         frame : DataFrame or Table
             Columns ``rule``, ``prediction``, ``rows``, ``weight``, ``purity`` and ``leaf``.
         """
-        columns = {
+        columns = self._columns() | {"leaf": [rule.leaf for rule in self._rules]}
+        return make_frame(columns, backend)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return {
             "rule": [" AND ".join(map(str, rule.conditions)) for rule in self._rules],
             "prediction": [_plain(rule.prediction) for rule in self._rules],
             "rows": [rule.n_rows for rule in self._rules],
             "weight": [rule.weight for rule in self._rules],
             "purity": [rule.purity for rule in self._rules],
-            "leaf": [rule.leaf for rule in self._rules],
         }
-        return make_frame(columns, backend)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self._rules))

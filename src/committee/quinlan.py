@@ -32,7 +32,8 @@ class ID3Classifier(QuinlanModel):
         What to do with numeric columns. "discretize" cuts them into intervals before the tree is
         grown, by minimal description length (Fayyad and Irani 1993): where it lowers the entropy
         of the classes by more than it takes to describe the cut. A column without such a cut is
-        not used. "refuse" raises an error. Booleans are two levels in any case.
+        asked at most whether it has a value. "refuse" raises an error. Booleans are two levels in
+        any case.
     max_depth : int or None, default=None
         Largest number of splits above a leaf.
     min_samples_split : int, default=2
@@ -145,7 +146,8 @@ class C45Classifier(QuinlanModel):
         At least two branches of a split have this many rows, counted by weight.
     category_split : {"fanout", "grouped"}, default="fanout"
         A branch for each level, or for groups of levels: the two groups whose merger gives the
-        best gain ratio are merged as long as that raises it.
+        best gain ratio are merged as long as that raises it. Takes long for columns of many
+        hundred levels: the time grows with the third power of their number.
     threshold_correction : bool, default=True
         Take log2(number of thresholds tried) / (number of rows) bits off the gain of a threshold,
         and have a tenth of an average class, at most 25 rows, on both sides of it.

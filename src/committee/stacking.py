@@ -205,7 +205,8 @@ class StackingClassifier(ClassifierMixin, StackingModel):
         y : ndarray of shape (n_rows,)
             Class labels.
         """
-        codes = self.final_estimator_.predict(self._meta_features(X), **predict_params)
+        features = self._meta_features(X)
+        codes = self.final_estimator_.predict(features, **predict_params)
         return np.asarray(self.classes_[np.asarray(codes).astype(np.intp)])
 
     @_final_has("predict_proba")  # type: ignore[untyped-decorator]
@@ -222,7 +223,8 @@ class StackingClassifier(ClassifierMixin, StackingModel):
         p : ndarray of float64, shape (n_rows, n_classes)
             One column a class, in the order of `classes_`.
         """
-        return self._shares(self.final_estimator_, self._meta_features(X))
+        features = self._meta_features(X)
+        return self._shares(self.final_estimator_, features)
 
     @_final_has("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
@@ -238,7 +240,8 @@ class StackingClassifier(ClassifierMixin, StackingModel):
         scores : ndarray of float64, shape (n_rows,) or (n_rows, n_classes)
             One score for two classes, else one for each.
         """
-        return np.asarray(self.final_estimator_.decision_function(self._meta_features(X)))
+        features = self._meta_features(X)
+        return np.asarray(self.final_estimator_.decision_function(features))
 
     # ---- for the base class ----
 
@@ -438,7 +441,8 @@ class StackingRegressor(RegressorMixin, StackingModel):
         y : ndarray of float64, shape (n_rows,)
             Predictions.
         """
-        return self.final_estimator_.predict(self._meta_features(X), **predict_params)
+        features = self._meta_features(X)
+        return self.final_estimator_.predict(features, **predict_params)
 
     # ---- for the base class ----
 

@@ -16,12 +16,12 @@ std::string name_of_type(nb::handle array) {
 
 }  // namespace
 
-Buffer::Buffer(nb::handle array, const std::string& what, int n_dimensions)
-    : type_name_(name_of_type(array)) {
+Buffer::Buffer(nb::handle array, const std::string& what, int n_dimensions) {
   auto view = std::make_unique<Py_buffer>();
   if (PyObject_GetBuffer(array.ptr(), view.get(), PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
     nb::python_error ignored;  // takes the error off the interpreter
-    throw nb::type_error((what + " must be an array of numbers; got " + type_name_).c_str());
+    throw nb::type_error(
+        (what + " must be an array of numbers; got " + name_of_type(array)).c_str());
   }
   view_.reset(view.release());
   if (view_->ndim != n_dimensions) {
@@ -30,6 +30,8 @@ Buffer::Buffer(nb::handle array, const std::string& what, int n_dimensions)
                               .c_str());
   }
 }
+
+std::string Buffer::type_name() const { return name_of_type(view_->obj); }
 
 char Buffer::kind() const {
   const char* format = view_->format != nullptr ? view_->format : "B";
@@ -53,7 +55,7 @@ ValueType Buffer::value_type(const std::string& what) const {
   throw nb::type_error((what +
                         " must be float64, float32, int64, int32, uint8 or bool in the "
                         "byte order of this machine; got " +
-                        type_name_)
+                        type_name())
                            .c_str());
 }
 

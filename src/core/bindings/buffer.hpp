@@ -28,7 +28,8 @@ class Buffer {
   }
   std::ptrdiff_t stride(int dimension) const { return view_->strides[dimension]; }
   const std::byte* data() const { return static_cast<const std::byte*>(view_->buf); }
-  const std::string& type_name() const { return type_name_; }
+  // For messages; asking takes longer than all the rest.
+  std::string type_name() const;
 
   // The type of the values; TypeError when the core does not read it.
   ValueType value_type(const std::string& what) const;
@@ -56,7 +57,6 @@ class Buffer {
   };
   // On the heap, for a view may point into itself and must not move.
   std::unique_ptr<Py_buffer, Release> view_;
-  std::string type_name_;
 };
 
 }  // namespace committee

@@ -1,0 +1,678 @@
+"""Voting: several models are asked, and a rule makes one answer of theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.preprocessing import LabelEncoder
+
+from committee._combining import best_classes, combine, combine_shares, confident_votes
+from committee._convex_weights import blend_weights, mixture_weights
+from committee._named_members import Named
+from committee._oob import vote_weight
+from committee._oob_target import OobTarget
+from committee._opinion_voices import class_voice, read_labels
+from committee._params import check_bool, check_choice
+from committee._target import read_reals, warn_of_column
+from committee._team import Team
+from committee._tree_settings import RowWeights
+from committee._voice import Voice
+from committee._votes import VoteExplanation, Votes, smallest_flip
+from committee._voting_model import VotingModel
+
+Floats = NDArray[np.float64]
+
+_RULES = ("hard", "soft", "majority", "plurality", "weighted", "confidence")
+_TIES = ("first", "prior", "soft", "abstain")
+
+
+class VotingClassifier(ClassifierMixin, VotingModel):
+    """Classifiers that vote.
+
+    Parameters
+    ----------
+    estimators : list of (str, classifier)
+        The members: any classifiers with scikit-learn's interface, fitted to class codes. "drop"
+        leaves one out.
+    voting : str, default="hard"
+        The rule:
+
+        - "hard" or "plurality": the class with the most votes.
+        - "majority": the class that more than half of the votes are for. Where there is none, the
+          committee abstains if `abstain_label` is given, else "plurality" decides.
+        - "soft": the class with the largest combined probability, see `combine`.
+        - "confidence": each member speaks for one class, with the probability that it gives it.
+        - "weighted": "plurality" with weights, by default `weights="log_odds"`.
+    weights : array-like, "accuracy", "log_odds", "learned" or None, default=None
+        How much each member counts: given; or, judged by rows that it has not seen (see `cv`), its
+        accuracy, the log-odds of its accuracy against chance, or the weights (not negative, with a
+        sum of one) that make the committee best: least log loss of "soft", least squared error of
+        the shares of votes otherwise. None counts all alike.
+    n_jobs : int or None, default=None
+        Workers. None uses all cores for members of this library and one worker for others. The
+        model is the same for any number, as far as members are.
+    flatten_transform : bool, default=True
+        Whether `transform` with soft votes gives one row for each row of the table.
+    verbose : bool or int, default=False
+        1 tells about progress on stderr, 2 about each fit.
+    combine : {"mean", "median", "trimmed", "geometric"}, default="mean"
+        How "soft" combines probabilities, which are then brought to a sum of one. "trimmed" leaves
+        out the extremes, "geometric" multiplies.
+    trim : float, default=0.2
+        Share of the weight that "trimmed" leaves out at either end.
+    tie_break : {"first", "prior", "soft", "abstain"}, default="first"
+        Which of several classes with the same score is taken: the first in `classes_`, the one
+        that training rows had most often, the one with the larger mean probability, or none of
+        them (`abstain_label`).
+    abstain_label : object, default=None
+        What `predict` returns where the committee abstains.
+    cv : int, float, str, splitter, iterable or None, default=None
+        Rows to judge members by, for weights that are learnt: as in `StackingClassifier`, five
+        folds by default. "prefit" takes members that are fitted already, and the rows of `fit` to
+        judge them.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of held-out rows, and of members whose own random_state is None.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class labels.
+    estimators_ : list of estimators
+        The fitted members, without those dropped.
+    named_estimators_ : Bunch
+        The same by name.
+    weights_ : ndarray of float64
+        Weights of these members, with a sum of one.
+    class_prior_ : ndarray of float64
+        Share of each class in the training rows.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Column names; only if the table had names.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from committee import ExtraTreesClassifier, RandomForestClassifier, VotingClassifier
+    >>> from committee.datasets import load_penguins
+    >>> X, y = load_penguins()
+    >>> members = [
+    ...     ("forest", RandomForestClassifier(random_state=0)),
+    ...     ("extra", ExtraTreesClassifier(random_state=0)),
+    ... ]
+    >>> team = VotingClassifier(members, voting="soft").fit(X, y)
+    >>> print(team.explain_vote(X[:1]))
+    the committee says Adelie (Adelie 1, Chinstrap 0, Gentoo 0)
+      forest  says Adelie (100% sure), weight 0.5
+      extra   says Adelie (100% sure), weight 0.5
+    it would be Chinstrap if forest and extra spoke for it
+    """
+
+    classes_: NDArray[Any]
+    class_prior_: Floats
+
+    _member_kind = "classifier"
+    _learnt_weights = ("accuracy", "log_odds", "learned")
+
+    def __init__(
+        self,
+        estimators: Any,
+        *,
+        voting: str = "hard",
+        weights: Any = None,
+        n_jobs: int | None = None,
+        flatten_transform: bool = True,
+        verbose: bool = False,
+        combine: str = "mean",
+        trim: float = 0.2,
+        tie_break: str = "first",
+        abstain_label: Any = None,
+        cv: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.voting = voting
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.flatten_transform = flatten_transform
+        self.verbose = verbose
+        self.combine = combine
+        self.trim = trim
+        self.tie_break = tie_break
+        self.abstain_label = abstain_label
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
+    ) -> VotingClassifier:
+        """Fit the members, and learn their weights where that is asked for.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weights of the rows; a row of weight zero is absent.
+        groups : array-like of shape (n_rows,) or None, default=None
+            Rows with the same value are never on both sides of a split.
+        **fit_params : dict
+            Arguments for the `fit` of members that request them, with scikit-learn's metadata
+            routing switched on.
+
+        Returns
+        -------
+        self : VotingClassifier
+            The fitted estimator.
+        """
+        self._fit(X, y, sample_weight, groups, fit_params)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class that the rule gives.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`; reordered columns are matched by name.
+
+        Returns
+        -------
+        y : ndarray of shape (n_rows,)
+            Class labels, and `abstain_label` where the committee abstains.
+        """
+        said = self._ask(X)
+        return self._decide(self._scores(said, self.weights_), self._tie_ranks(X, said))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the combined probabilities, or the shares of the votes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        p : ndarray of float64, shape (n_rows, n_classes)
+            One column a class, in the order of `classes_`; rows add up to one.
+        """
+        scores = self._scores(self._ask(X), self.weights_)
+        return np.asarray(scores / scores.sum(axis=1, keepdims=True))
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return what each member says.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        said : ndarray
+            With soft votes the probabilities of each member side by side, or one above the other,
+            (n_members, n_rows, n_classes), without `flatten_transform`; else the class codes that
+            the members vote for, (n_rows, n_members).
+        """
+        said = self._ask(X)
+        if self._asks_shares:
+            return np.hstack(list(said)) if self.flatten_transform else said
+        return np.asarray(said.argmax(axis=2).T)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used.
+
+        Returns
+        -------
+        names : ndarray of str
+            The name of this class in small letters, the name of the member, and with soft votes
+            the number of the class.
+        """
+        self._check_fitted()
+        name = type(self).__name__.lower()
+        if not self._asks_shares:
+            return np.array([f"{name}_{member}" for member in self._names], dtype=object)
+        if not self.flatten_transform:
+            raise ValueError(
+                "get_feature_names_out is not supported when `voting='soft'` and "
+                "`flatten_transform=False`"
+            )
+        numbers = range(len(self.classes_))
+        return np.array([f"{name}_{m}{k}" for m in self._names for k in numbers], dtype=object)
+
+    def votes(self, X: Any) -> Votes:
+        """Return who voted what.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        votes : Votes
+            The vote of each member on each row, the weights, and the answers.
+        """
+        said = self._ask(X)
+        answer = self._decide(self._scores(said, self.weights_), self._tie_ranks(X, said))
+        named = self.classes_[said.argmax(axis=2).T]
+        return Votes(tuple(self._names), self.weights_, named, answer)
+
+    def explain_vote(self, X: Any) -> VoteExplanation:
+        """Explain the answer for one row: who said what, and what would change it.
+
+        Parameters
+        ----------
+        X : table of shape (1, n_features)
+            One row with the columns of `fit`.
+
+        Returns
+        -------
+        explanation : VoteExplanation
+            Prints as text; see its attributes.
+        """
+        said, ranks = self._one_row(X), self._tie_ranks(X, None)
+        scores = self._scores(said, self.weights_)
+        answer = self._decide(scores, ranks)[0]
+        order = np.argsort(-scores[0], kind="stable")
+        is_class = answer in self.classes_.tolist()
+        winner = self.classes_.tolist().index(answer) if is_class else int(order[0])
+        others = [int(code) for code in order if code != winner]
+        labels = self.classes_.tolist()
+        shares = (scores[0] / scores[0].sum()).tolist()
+        sure = said.max(axis=2)[:, 0] if self._asks_shares else np.full(len(said), np.nan)
+        flips = self._flips(said, winner, others[0], ranks) if others else None
+        return VoteExplanation(
+            answer,
+            labels[others[0]] if others else None,
+            dict(zip(labels, shares, strict=True)),
+            tuple(self._names),
+            tuple(self.classes_[said[:, 0].argmax(axis=1)].tolist()),
+            tuple(sure.tolist()),
+            tuple(self.weights_.tolist()),
+            tuple(self._without(said, place, ranks, answer) for place in range(len(said))),
+            tuple(self._names[place] for place in flips or ()),
+        )
+
+    # ---- rules ----
+
+    @property
+    def le_(self) -> LabelEncoder:
+        """What turns labels into class codes and back, as in scikit-learn."""
+        self._check_fitted()
+        return LabelEncoder().fit(self.classes_)
+
+    @property
+    def _asks_shares(self) -> bool:
+        return self.voting in ("soft", "confidence")
+
+    def _scores(self, said: Floats, weights: Floats) -> Floats:
+        """Return the score of each class."""
+        if self.voting == "soft":
+            return combine_shares(said, weights, self.combine, self.trim)
+        votes = confident_votes(said) if self.voting == "confidence" else said
+        return combine(votes, weights, "mean", self.trim)
+
+    def _tie_ranks(self, X: Any, said: Floats | None) -> Floats | None:
+        """Return which of several classes with the same score comes first."""
+        if self.tie_break == "prior":
+            return self.class_prior_
+        if self.tie_break != "soft":
+            return None
+        if said is None or not self._asks_shares:
+            labels = self.classes_
+            voices = [
+                class_voice(n, m, labels, ("predict_proba",), is_prefit=v.labels is not None)
+                for n, m, v in zip(self._names, self.estimators_, self._voices, strict=True)
+            ]
+            said = self._ask(X, voices)
+        return combine(said, self.weights_, "mean", self.trim)
+
+    def _decide(self, scores: Floats, ranks: Floats | None) -> NDArray[Any]:
+        best, is_tied = best_classes(scores, ranks)
+        abstains = is_tied & (self.tie_break == "abstain")
+        if self.voting == "majority" and self.abstain_label is not None:
+            share = np.take_along_axis(scores, best[:, np.newaxis], axis=1)[:, 0]
+            abstains |= share <= 0.5 * (1 + 1e-12)
+        answer = self.classes_[best]
+        if not abstains.any():
+            return np.asarray(answer)
+        mixed = [*self.classes_.tolist(), self.abstain_label]
+        is_plain = len({type(each) for each in mixed}) == 1
+        labels = np.array(mixed) if is_plain else np.array(mixed, dtype=object)
+        return np.asarray(labels[np.where(abstains, len(self.classes_), best)])
+
+    def _one_row(self, X: Any) -> Floats:
+        said = self._ask(X)
+        if said.shape[1] != 1:
+            raise ValueError(f"explain_vote takes one row; got {said.shape[1]}")
+        return said
+
+    def _without(self, said: Floats, place: int, ranks: Floats | None, answer: Any) -> Any:
+        weights = self.weights_.copy()
+        weights[place] = 0.0
+        if not weights.any():
+            return answer
+        return self._decide(self._scores(said, weights), ranks)[0]
+
+    def _flips(
+        self, said: Floats, winner: int, rival: int, ranks: Floats | None
+    ) -> list[int] | None:
+        """Return the fewest members that would have to speak for the rival."""
+        votes = confident_votes(said) if self.voting == "confidence" else said
+        lead = votes[:, 0, winner] - votes[:, 0, rival]
+        gains = self.weights_ * (1 + lead)  # to being sure of the rival
+        found = smallest_flip(gains, float(self.weights_ @ lead))
+        order = np.argsort(-gains, kind="stable")
+        # Other combinations than the mean are tried, member after member.
+        for n_changed in range(1 if found is None else len(found), len(said) + 1):
+            changed = said.copy()
+            changed[order[:n_changed]] = np.eye(len(self.classes_))[rival]
+            scores = self._scores(changed, self.weights_)
+            if self._decide(scores, ranks)[0] == self.classes_[rival]:
+                return [int(place) for place in order[:n_changed]]
+        return None
+
+    # ---- for the base class ----
+
+    def _check_switches(self) -> None:
+        super()._check_switches()
+        check_choice("voting", self.voting, _RULES)
+        check_choice("tie_break", self.tie_break, _TIES)
+        check_bool("flatten_transform", self.flatten_transform)
+        if self.tie_break == "abstain" and self.abstain_label is None:
+            raise ValueError('tie_break="abstain" needs an abstain_label; got None')
+        if self.combine != "mean" and self.voting != "soft":
+            raise ValueError(
+                f'combine={self.combine!r} is for voting="soft"; got voting={self.voting!r}'
+            )
+
+    def _weight_choice(self) -> Any:
+        if self.voting == "weighted" and self.weights is None:
+            return "log_odds"
+        return super()._weight_choice()
+
+    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        warn_of_column(y, stacklevel=5)
+        return read_labels(y, pairs if self._is_prefit else [], type(self).__name__)
+
+    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
+        assert labels is not None
+        method = "predict_proba" if self._asks_shares else "predict"
+        return class_voice(name, estimator, labels, (method,), is_prefit=self._is_prefit)
+
+    def _more_attributes(self, team: Team) -> dict[str, Any]:
+        assert team.labels is not None
+        counts = np.bincount(team.y, team.weights, minlength=len(team.labels))
+        return {"class_prior_": counts / counts.sum()}
+
+    def _learn_weights(
+        self, choice: str, said: Floats, y: NDArray[Any], weights: Floats | None
+    ) -> Floats:
+        rows = np.arange(len(y))
+        n_classes = said.shape[2]
+        if choice == "learned":
+            if self.voting == "soft":
+                return mixture_weights(said[:, rows, y].T, weights)
+            flat = said.transpose(1, 2, 0).reshape(-1, len(said))
+            truth = np.eye(n_classes)[y].ravel()
+            return blend_weights(
+                flat, truth, None if weights is None else np.repeat(weights, n_classes)
+            )
+        is_wrong = said.argmax(axis=2) != y
+        errors = np.average(is_wrong, axis=1, weights=weights)
+        if choice == "accuracy":
+            return np.asarray(np.maximum(1 - errors, 1e-12))
+        target = OobTarget(y[:, np.newaxis], [np.arange(n_classes)], None, weights)
+        n_counted = RowWeights(len(y), weights, None).n_counted
+        return np.array([vote_weight(target, error, n_counted) for error in errors])
+
+
+class VotingRegressor(RegressorMixin, VotingModel):
+    """Regressors whose predictions are combined.
+
+    Parameters
+    ----------
+    estimators : list of (str, regressor)
+        The members: any regressors with scikit-learn's interface. "drop" leaves one out.
+    weights : array-like, "inverse_error", "learned" or None, default=None
+        How much each member counts: given; or, judged by rows that it has not seen (see `cv`), one
+        over its mean squared error, or the weights (not negative, with a sum of one) of the mean
+        with the least squared error. None counts all alike.
+    n_jobs : int or None, default=None
+        Workers. None uses all cores for members of this library and one worker for others.
+    verbose : bool or int, default=False
+        1 tells about progress on stderr, 2 about each fit.
+    combine : {"mean", "median", "trimmed", "geometric"}, default="mean"
+        The mean; the weighted median, which one member that is far off does not move; the mean
+        without the extremes; or the geometric mean of positive predictions.
+    trim : float, default=0.2
+        Share of the weight that "trimmed" leaves out at either end.
+    cv : int, float, str, splitter, iterable or None, default=None
+        Rows to judge members by, for weights that are learnt: as in `StackingRegressor`, five
+        folds by default. "prefit" takes members that are fitted already, and the rows of `fit` to
+        judge them.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of held-out rows, and of members whose own random_state is None.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The fitted members, without those dropped.
+    named_estimators_ : Bunch
+        The same by name.
+    weights_ : ndarray of float64
+        Weights of these members, with a sum of one.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Column names; only if the table had names.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyRegressor
+    >>> from committee import VotingRegressor
+    >>> said = [2.3, 9.1, 4.3, 4.1, 3.8]
+    >>> members = [
+    ...     (f"m{k}", DummyRegressor(strategy="constant", constant=c)) for k, c in enumerate(said)
+    ... ]
+    >>> team = VotingRegressor(members, combine="median").fit([[0.0], [1.0]], [4.0, 4.2])
+    >>> team.predict([[0.5]]).tolist()
+    [4.1]
+    """
+
+    _member_kind = "regressor"
+    _learnt_weights = ("inverse_error", "learned")
+
+    def __init__(
+        self,
+        estimators: Any,
+        *,
+        weights: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        combine: str = "mean",
+        trim: float = 0.2,
+        cv: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.combine = combine
+        self.trim = trim
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
+    ) -> VotingRegressor:
+        """Fit the members, and learn their weights where that is asked for.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list.
+        y : array-like of shape (n_rows,)
+            Finite numbers.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weights of the rows; a row of weight zero is absent.
+        groups : array-like of shape (n_rows,) or None, default=None
+            Rows with the same value are never on both sides of a split.
+        **fit_params : dict
+            Arguments for the `fit` of members that request them, with scikit-learn's metadata
+            routing switched on.
+
+        Returns
+        -------
+        self : VotingRegressor
+            The fitted estimator.
+        """
+        self._fit(X, y, sample_weight, groups, fit_params)
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """Predict the combination of what members predict.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`; reordered columns are matched by name.
+
+        Returns
+        -------
+        y : ndarray of float64, shape (n_rows,)
+            Predictions.
+        """
+        return self._combined(self._ask(X), self.weights_)
+
+    def transform(self, X: Any) -> Floats:
+        """Return what each member predicts.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        said : ndarray of float64, shape (n_rows, n_members)
+            Predictions.
+        """
+        return np.asarray(self._ask(X)[:, :, 0].T)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used.
+
+        Returns
+        -------
+        names : ndarray of str
+            The name of this class in small letters, and the name of the member.
+        """
+        self._check_fitted()
+        name = type(self).__name__.lower()
+        return np.array([f"{name}_{member}" for member in self._names], dtype=object)
+
+    def votes(self, X: Any) -> Votes:
+        """Return who predicts what.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        votes : Votes
+            The prediction of each member for each row, the weights, and the answers.
+        """
+        said = self._ask(X)
+        answer = self._combined(said, self.weights_)
+        return Votes(tuple(self._names), self.weights_, said[:, :, 0].T, answer)
+
+    def explain_vote(self, X: Any) -> VoteExplanation:
+        """Explain the answer for one row: who said what, and what it would be without each.
+
+        Parameters
+        ----------
+        X : table of shape (1, n_features)
+            One row with the columns of `fit`.
+
+        Returns
+        -------
+        explanation : VoteExplanation
+            Prints as text; see its attributes.
+        """
+        said = self._ask(X)
+        if said.shape[1] != 1:
+            raise ValueError(f"explain_vote takes one row; got {said.shape[1]}")
+        answer = float(self._combined(said, self.weights_)[0])
+        without = []
+        for place in range(len(said)):
+            weights = self.weights_.copy()
+            weights[place] = 0.0
+            left = float(self._combined(said, weights)[0]) if weights.any() else answer
+            without.append(left)
+        return VoteExplanation(
+            answer,
+            None,
+            {},
+            tuple(self._names),
+            tuple(said[:, 0, 0].tolist()),
+            (np.nan,) * len(said),
+            tuple(self.weights_.tolist()),
+            tuple(without),
+            (),
+        )
+
+    # ---- for the base class ----
+
+    def _combined(self, said: Floats, weights: Floats) -> Floats:
+        if self.combine == "geometric" and (said <= 0).any():
+            member, row = np.argwhere(said[:, :, 0] <= 0)[0]
+            raise ValueError(
+                f'combine="geometric" needs positive predictions; {self._names[member]} predicts '
+                f"{said[member, row, 0]:.4g} for row {row}"
+            )
+        present = weights > 0
+        return combine(said[present], weights[present], self.combine, self.trim)[:, 0]
+
+    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        warn_of_column(y, stacklevel=5)
+        values, _ = read_reals(y)
+        if values.shape[1] > 1:
+            raise ValueError(
+                f"y should be a 1d array, got {values.shape[1]} columns instead: "
+                "sklearn.multioutput.MultiOutputRegressor votes for each of them"
+            )
+        return values[:, 0], None
+
+    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
+        return Voice("predict", 0)
+
+    def _learn_weights(
+        self, choice: str, said: Floats, y: NDArray[Any], weights: Floats | None
+    ) -> Floats:
+        values = said[:, :, 0].T
+        if choice == "learned":
+            return blend_weights(values, y, weights)
+        errors = np.average((values - y[:, np.newaxis]) ** 2, axis=0, weights=weights)
+        least = 1e-12 * max(float(errors.max()), np.finfo(np.float64).tiny)
+        return np.asarray(1 / np.maximum(errors, least))
