@@ -201,7 +201,7 @@ def test_what_is_found_is_judged_by_rows_without_a_say(rng):
 
     promised = opinions.judge().of(chosen(opinions.judge())[0])
     (found,) = cross_fitted(opinions, chosen, seed=0)
-    assert promised > 0.65
+    assert promised > 0.6
     assert abs(found - 0.5) < 0.1
 
 
@@ -262,7 +262,7 @@ def test_models_that_do_not_help_are_not_fitted_again(classes):
             return super().fit(X, y, sample_weight)
 
     members = [("line", LogisticRegression()), ("guess", Counted())]
-    model = EnsembleSelectionClassifier(members, cv=3).fit(X, y)
+    model = EnsembleSelectionClassifier(members, scoring="accuracy", cv=3).fit(X, y)
     assert model.weights_.tolist() == [1.0, 0.0]
     assert model.named_estimators_.guess == "drop"
     assert len(model.estimators_) == 1
@@ -311,7 +311,7 @@ def test_the_same_seed_gives_the_same_model_for_any_number_of_workers(n_jobs, cl
     assert (one.predict_proba(X) == two.predict_proba(X)).all()
 
 
-@pytest.mark.parametrize("scoring", [None, "roc_auc_ovr"])
+@pytest.mark.parametrize("scoring", [None, "f1_macro"])
 def test_a_row_of_weight_two_is_the_row_twice_and_one_of_weight_zero_is_absent(scoring, classes):
     X, y = classes
     rng = np.random.default_rng(0)
@@ -322,7 +322,7 @@ def test_a_row_of_weight_two_is_the_row_twice_and_one_of_weight_zero_is_absent(s
     places = [tuple(np.flatnonzero(np.isin(twice, part)) for part in splits[0])]
     members = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=2))]
     members.append(("deep", DecisionTreeClassifier(max_depth=5)))
-    options = {"n_rounds": 20, "scoring": scoring, "n_bags": 3, "random_state": 0}
+    options = {"n_rounds": 8, "scoring": scoring, "n_bags": 3, "random_state": 0}
     one = EnsembleSelectionClassifier(members, cv=splits, **options)
     one.fit(X, y, sample_weight=weights)
     two = EnsembleSelectionClassifier(members, cv=places, **options).fit(X[twice], y[twice])
@@ -372,13 +372,6 @@ def test_the_record_tells_members_steps_and_curves(classes):
 # --- conventions and files ----------------------------------------------------------------------
 
 
-# Folds are dealt anew where a row is there twice: other models are asked.
-FOLDS = {
-    "check_sample_weight_equivalence_on_dense_data": "folds differ",
-    "check_sample_weight_equivalence_on_sparse_data": "folds differ",
-}
-
-
 @parametrize_with_checks(
     [
         EnsembleSelectionClassifier(
@@ -393,7 +386,6 @@ FOLDS = {
             [("tree", DecisionTreeRegressor(max_depth=3)), ("line", Ridge())], n_rounds=5, cv=3
         ),
     ],
-    expected_failed_checks=lambda estimator: FOLDS,
 )
 @pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
 def test_scikit_learns_own_checks_pass(estimator, check):

@@ -236,23 +236,34 @@ class Accuracy(_RowByRow):
 
 
 class AnyMetric(Judge):
-    """Any metric or scorer, asked for one committee after the other."""
+    """Any metric or scorer, asked for one committee after the other.
+
+    Bags and rounds come upon the same committees again and again; each is scored once.
+    """
 
     def __init__(self, opinions: Opinions) -> None:
         self.n_members = opinions.n_members
-        self._opinions = opinions
+        self._said = opinions.said
         self._metric = OobMetric(opinions.target, opinions.scoring, "scoring")
         self._everything: Rows = np.arange(opinions.n_rows)
+        self._known: dict[bytes, float] = {}
 
     def of(self, weights: Floats) -> float:
-        return self._metric.score(self._opinions.mean(weights), self._everything)
+        share = weights / weights.sum()
+        return self._score(share, lambda: np.tensordot(share, self._said, axes=1))
 
     def after(self, weights: Floats, steps: Floats) -> Floats:
-        total = np.tensordot(weights, self._opinions.said, axes=1)
-        whole = weights.sum()
-        return np.array(
-            [
-                self._metric.score((total + step * said) / (whole + step), self._everything)
-                for step, said in zip(steps, self._opinions.said, strict=True)
-            ]
-        )
+        total = np.tensordot(weights, self._said, axes=1)
+        return np.array([self._one_more(weights, total, k, steps[k]) for k in range(len(steps))])
+
+    def _one_more(self, weights: Floats, total: Floats, member: int, step: float) -> float:
+        share = weights.copy()
+        share[member] += step
+        whole = share.sum()
+        return self._score(share / whole, lambda: (total + step * self._said[member]) / whole)
+
+    def _score(self, share: Floats, mean: Callable[[], Any]) -> float:
+        key = share.tobytes()
+        if key not in self._known:
+            self._known[key] = self._metric.score(np.asarray(mean()), self._everything)
+        return self._known[key]

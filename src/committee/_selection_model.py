@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Bunch
 
 from committee._any_table import AnyTable, reads_tables
 from committee._committee_judge import Floats, Opinions
@@ -33,6 +32,7 @@ class SelectionModel(NamedMembers):
     """Base class of the estimators that select members from a library of models."""
 
     _stored_attributes = ("_voices",)
+    _derived_attributes = ("named_estimators_",)
 
     estimators: Any
     n_rounds: int
@@ -105,12 +105,9 @@ class SelectionModel(NamedMembers):
         selection = self._select(team, layer, pairs, groups, seed)
         chosen = np.flatnonzero(selection.weights)
         members = self._finished(team, layer, pairs, chosen)
-        fitted = {pairs[place][0]: member for place, member in zip(chosen, members, strict=True)}
         attributes: dict[str, Any] = {
             "estimators_": members,
-            "named_estimators_": Bunch(
-                **{name: fitted.get(name, "drop") for name, _ in self.estimators}
-            ),
+            "named_estimators_": self._named_fitted([pairs[k] for k in chosen], members),
             "weights_": selection.weights,
             "selection_": selection,
             "_voices": [layer.voices[place] for place in chosen],
@@ -226,3 +223,5 @@ class SelectionModel(NamedMembers):
             raise ValueError("a voice is of another type")
         if type(selection) is not Selection or len(selection.names) != len(weights):
             raise ValueError("the record of the selection does not fit the members")
+        pairs = [(selection.names[place], None) for place in np.flatnonzero(weights)]
+        self.named_estimators_ = self._named_fitted(pairs, self.estimators_)
