@@ -26,6 +26,7 @@ _HOMES = {
     "GradientBoostingRegressor": "committee.boosting",
     "ID3Classifier": "committee.quinlan",
     "ModelFileError": "committee._model_file",
+    "PruningPath": "committee.pruning",
     "RandomForestClassifier": "committee.forests",
     "RandomForestRegressor": "committee.forests",
     "StackingClassifier": "committee.stacking",
@@ -43,11 +44,13 @@ _HOMES = {
     "plot_margins": "committee.adaboost_plots",
     "plot_oob_curve": "committee.forest_plots",
     "plot_proximity": "committee.forest_plots",
+    "plot_pruning": "committee.forest_plots",
     "plot_rounds": "committee.adaboost_plots",
     "plot_training": "committee.boosting_plots",
     "plot_tree": "committee.plots",
     "plot_tuning": "committee.forest_plots",
     "plot_votes": "committee.forest_plots",
+    "prune_ensemble": "committee.pruning",
     "save": "committee._model_file",
     "tune_max_features": "committee.tuning",
 }
@@ -69,6 +72,7 @@ __all__ = [
     "GradientBoostingRegressor",
     "ID3Classifier",
     "ModelFileError",
+    "PruningPath",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "StackingClassifier",
@@ -87,11 +91,13 @@ __all__ = [
     "plot_margins",
     "plot_oob_curve",
     "plot_proximity",
+    "plot_pruning",
     "plot_rounds",
     "plot_training",
     "plot_tree",
     "plot_tuning",
     "plot_votes",
+    "prune_ensemble",
     "save",
     "tune_max_features",
 ]
@@ -111,6 +117,7 @@ if TYPE_CHECKING:
         plot_intervals,
         plot_oob_curve,
         plot_proximity,
+        plot_pruning,
         plot_tuning,
         plot_votes,
     )
@@ -121,6 +128,7 @@ if TYPE_CHECKING:
         RandomForestRegressor,
     )
     from committee.plots import plot_tree
+    from committee.pruning import PruningPath, prune_ensemble
     from committee.quinlan import C45Classifier, ID3Classifier
     from committee.selection import EnsembleSelectionClassifier, EnsembleSelectionRegressor
     from committee.stacking import StackingClassifier, StackingRegressor

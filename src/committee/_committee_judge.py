@@ -9,7 +9,7 @@ at the mean itself.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -82,7 +82,7 @@ class Opinions:
                 return LogLoss(self)
             if one_output and name == "accuracy":
                 return Accuracy(self)
-        elif one_output and isinstance(name, str) and name in SQUARED:
+        elif isinstance(name, str) and name in SQUARED and (one_output or name in _MEANS):
             return SquaredError(self)
         return AnyMetric(self)
 
@@ -105,15 +105,37 @@ class Judge(ABC):
         """Return the score of a weighted mean."""
 
     @abstractmethod
-    def after(self, weights: Floats, steps: Floats) -> Floats:
-        """Return the score of each committee that comes of adding to the weight of one member."""
+    def after(self, weights: Floats, steps: Floats, among: NDArray[np.int64]) -> Floats:
+        """Return the score of each committee that comes of adding to the weight of one member.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (n_members,)
+            The committee so far.
+        steps : ndarray of float64, shape (n_members,)
+            What is added.
+        among : ndarray of int64
+            The members to look at.
+        """
 
     def alone(self) -> Floats:
         """Return the score of each member by itself."""
-        return self.after(np.zeros(self.n_members), np.ones(self.n_members))
+        everybody = np.arange(self.n_members)
+        return self.after(np.zeros(self.n_members), np.ones(self.n_members), everybody)
+
+    def along(self, members: NDArray[np.int64], steps: Floats) -> Floats:
+        """Return the score after each of some members has joined, in their order."""
+        weights, scores = np.zeros(self.n_members), []
+        for member in members:
+            weights[member] += steps[member]
+            scores.append(self.of(weights))
+        return np.array(scores)
 
 
 # --- squared errors -----------------------------------------------------------------------------
+
+# With several outputs these are means over them, of which the others are not made.
+_MEANS = ("neg_brier", "neg_mean_squared_error")
 
 # What is told of a mean squared error, given the variance of the target.
 SQUARED: dict[str, Callable[[Any, float], Any]] = {
@@ -145,11 +167,11 @@ class SquaredError(Judge):
         share = weights / weights.sum()
         return float(self._told(max(float(share @ self._products @ share), 0.0), self._spread))
 
-    def after(self, weights: Floats, steps: Floats) -> Floats:
-        cross = self._products @ weights
-        total = float(weights @ cross)
-        own = steps**2 * np.diagonal(self._products)
-        error = (total + 2 * steps * cross + own) / (weights.sum() + steps) ** 2
+    def after(self, weights: Floats, steps: Floats, among: NDArray[np.int64]) -> Floats:
+        cross, step = self._products @ weights, steps[among]
+        own = step**2 * np.diagonal(self._products)[among]
+        error = float(weights @ cross) + 2 * step * cross[among] + own
+        error /= (weights.sum() + step) ** 2
         return np.asarray(self._told(np.maximum(error, 0.0), self._spread))
 
 
@@ -179,28 +201,28 @@ class _RowByRow(Judge):
         mean = np.tensordot(weights / weights.sum(), self._said, axes=1)
         return float((self._rows(mean[np.newaxis]) * self._shares).sum())
 
-    def after(self, weights: Floats, steps: Floats) -> Floats:
-        total = np.tensordot(weights, self._said, axes=1)
-        wholes = weights.sum() + steps
-        # Sums over rows are NumPy's own, which are the same for equal members wherever they stand.
-        parts = [
-            (
-                self._rows(_means(total, self._said[part], steps[part], wholes[part]))
-                * self._shares
-            ).sum(axis=1)
-            for part in self._parts()
-        ]
-        return np.concatenate(parts)
+    def after(self, weights: Floats, steps: Floats, among: NDArray[np.int64]) -> Floats:
+        total, whole = np.tensordot(weights, self._said, axes=1), weights.sum()
+        size = max(1, _BLOCK // max(total.size, 1))
+        scores = []
+        for begin in range(0, len(among), size):
+            part = among[begin : begin + size]
+            step = steps[part].reshape((-1,) + (1,) * total.ndim)
+            means = self._said[part]
+            means *= step
+            means += total
+            means /= whole + step
+            # Sums of NumPy's own are the same for equal members, wherever they stand.
+            scores.append((self._rows(means) * self._shares).sum(axis=1))
+        return np.concatenate(scores)
 
-    def _parts(self) -> Iterator[slice]:
-        size = max(1, _BLOCK // max(self._said[0].size, 1))
-        for begin in range(0, self.n_members, size):
-            yield slice(begin, begin + size)
-
-
-def _means(total: Floats, said: Floats, steps: Floats, wholes: Floats) -> Floats:
-    shape = (-1,) + (1,) * total.ndim
-    return np.asarray((total + steps.reshape(shape) * said) / wholes.reshape(shape))
+    def along(self, members: NDArray[np.int64], steps: Floats) -> Floats:
+        total, whole, scores = np.zeros(self._said.shape[1:]), 0.0, []
+        for member in members:
+            total += steps[member] * self._said[member]
+            whole += steps[member]
+            scores.append(float((self._rows((total / whole)[np.newaxis]) * self._shares).sum()))
+        return np.array(scores)
 
 
 class LogLoss(_RowByRow):
@@ -221,15 +243,25 @@ class Accuracy(_RowByRow):
 
     def __init__(self, opinions: Opinions) -> None:
         assert opinions.target.codes is not None
-        super().__init__(opinions.said.transpose(0, 2, 1), opinions)
-        self._codes = opinions.target.codes[:, 0]
+        codes = opinions.target.codes[:, 0]
+        order = np.argsort(codes, kind="stable")  # rows of a class side by side
+        super().__init__(opinions.said.transpose(0, 2, 1)[:, :, order], opinions)
+        self._shares = self._shares[order]
+        ends = np.cumsum(np.bincount(codes, minlength=opinions.said.shape[2]))
+        self._rows_of = [
+            slice(end - n, end) for end, n in zip(ends, np.diff(ends, prepend=0), strict=True)
+        ]
 
     def _rows(self, means: Floats) -> Floats:
-        best, codes = means[:, 0], np.zeros(means[:, 0].shape, np.int32)
-        for code in range(1, means.shape[1]):
-            codes[means[:, code] > best] = code
-            best = np.maximum(best, means[:, code])
-        return np.asarray(codes == self._codes, np.float64)
+        is_right = np.ones((len(means), means.shape[2]), bool)
+        for code, rows in enumerate(self._rows_of):
+            own = means[:, code, rows]
+            for other in range(means.shape[1]):
+                if other < code:
+                    is_right[:, rows] &= own > means[:, other, rows]
+                elif other > code:
+                    is_right[:, rows] &= own >= means[:, other, rows]
+        return is_right.astype(np.float64)
 
 
 # --- anything else ------------------------------------------------------------------------------
@@ -252,15 +284,23 @@ class AnyMetric(Judge):
         share = weights / weights.sum()
         return self._score(share, lambda: np.tensordot(share, self._said, axes=1))
 
-    def after(self, weights: Floats, steps: Floats) -> Floats:
+    def after(self, weights: Floats, steps: Floats, among: NDArray[np.int64]) -> Floats:
         total = np.tensordot(weights, self._said, axes=1)
-        return np.array([self._one_more(weights, total, k, steps[k]) for k in range(len(steps))])
+        return np.array([self._one_more(weights, total, int(k), steps[k]) for k in among])
 
     def _one_more(self, weights: Floats, total: Floats, member: int, step: float) -> float:
         share = weights.copy()
         share[member] += step
         whole = share.sum()
         return self._score(share / whole, lambda: (total + step * self._said[member]) / whole)
+
+    def along(self, members: NDArray[np.int64], steps: Floats) -> Floats:
+        total, whole, scores = np.zeros(self._said.shape[1:]), 0.0, []
+        for member in members:
+            total += steps[member] * self._said[member]
+            whole += steps[member]
+            scores.append(self._metric.score(total / whole, self._everything))
+        return np.array(scores)
 
     def _score(self, share: Floats, mean: Callable[[], Any]) -> float:
         key = share.tobytes()

@@ -104,7 +104,7 @@ def walk(
             weights[member] += steps[member]
             scores.append(judge.of(weights))
         else:
-            found = judge.after(weights, steps)[open_]
+            found = judge.after(weights, steps, open_)
             place = best_of(found)
             member = int(open_[place])
             weights[member] += steps[member]
@@ -175,8 +175,11 @@ def mean_weights(paths: Sequence[Path], n_members: int, n_steps: int | None = No
 
 
 def cross_fitted(
-    opinions: Opinions, committees: Callable[[Judge], Floats], seed: int, groups: Any = None
-) -> Floats:
+    opinions: Opinions,
+    trial: Callable[[Opinions, Opinions], Floats],
+    seed: int,
+    groups: Any = None,
+) -> Floats | None:
     """Score committees on rows that had no say in choosing them.
 
     The rows are dealt into folds. Committees are chosen without a fold, and judged on it.
@@ -185,8 +188,8 @@ def cross_fitted(
     ----------
     opinions : Opinions
         What members said.
-    committees : callable
-        From a judge to the weights of one committee or more, shape (n_committees, n_members).
+    trial : callable
+        Given the opinions on rows that choose and on rows that judge, returns scores.
     seed : int
         Decides who is in which fold.
     groups : array-like or None, default=None
@@ -194,25 +197,24 @@ def cross_fitted(
 
     Returns
     -------
-    scores : ndarray of float64, shape (n_committees,)
-        Means over the folds, by the weights of their rows; NaN where rows are too few.
+    scores : ndarray of float64 or None
+        Means over the folds, by the weights of their rows. None if rows or groups are too few, or
+        the metric is not defined on so few of them.
     """
     target, n_rows = opinions.target, opinions.n_rows
     is_single = target.codes is not None and target.n_outputs == 1
     classes = target.codes[:, 0] if is_single and target.codes is not None else None
-    generator = np.random.default_rng(seed)
+    found = []
     try:
-        folds = fold_rows(n_rows, _N_FOLDS, generator, classes=classes, groups=groups)
+        folds = fold_rows(
+            n_rows, _N_FOLDS, np.random.default_rng(seed), classes=classes, groups=groups
+        )
         if len(folds) < 2:
-            raise ValueError("one fold leaves nobody to choose")
-        found = []
+            return None
         for fold in folds:
             rest = np.setdiff1d(np.arange(n_rows), fold)
-            chosen = committees(opinions.part(rest).judge())
-            judge = opinions.part(fold).judge()
-            found.append([judge.of(weights) for weights in chosen])
-    except ValueError:  # too few rows or groups, or a metric that is not defined on a few of them
-        everything = committees(opinions.judge())
-        return np.full(len(everything), np.nan)
+            found.append(trial(opinions.part(rest), opinions.part(fold)))
+    except ValueError:
+        return None
     sizes = [float(opinions.shares[fold].sum()) for fold in folds]
     return np.asarray(np.average(np.array(found), axis=0, weights=sizes))

@@ -148,10 +148,14 @@ def select(
     weights = _committees(judge, paths, rules)
     promised = [judge.of(each) for each in weights]
 
-    def chosen_by(other: Judge) -> Floats:
-        return _committees(other, rules.paths(other), rules)
+    def trial(choosing: Opinions, judging: Opinions) -> Floats:
+        other, unseen = choosing.judge(), judging.judge()
+        chosen = _committees(other, rules.paths(other), rules)
+        return np.array([unseen.of(each) for each in chosen])
 
-    found = cross_fitted(opinions, chosen_by, rules.seed, groups)
+    found = cross_fitted(opinions, trial, rules.seed, groups)
+    if found is None:
+        found = np.full(len(weights), np.nan)
     is_kept = [np.arange(rules.n_rounds) < path.n_best for path in paths]
     return Selection(
         names,
