@@ -497,8 +497,15 @@ def plot_pruning(path: PruningPath, *, ax: Axes | None = None) -> Axes:
     ax.plot(numbers, path.promised, "--", color=_GREY, linewidth=1.5, label="promised")
     ax.plot(numbers, path.found, color=_BLUE, linewidth=2, label="found on rows without a say")
     kept = path.n_kept, path.found[path.n_kept - 1]
-    label = f"{path.n_kept} of {len(path)} members, cost {path.cost:.2g}"
-    ax.plot(*kept, "o", color=_ORANGE, markersize=7, label=label)
+    ax.plot(*kept, "o", color=_ORANGE, markersize=7)
+    ax.annotate(
+        f"{path.n_kept} of {len(path)}, cost {path.cost:.2g}",
+        kept,
+        (-9, 6),
+        textcoords="offset points",
+        ha="right",
+        color=INK,
+    )
     if len(path) > 20:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
