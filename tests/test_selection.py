@@ -461,3 +461,13 @@ def test_an_error_is_no_score_to_maximize(numbers):
     scorer = make_scorer(pinball_loss, greater_is_better=False)
     model = EnsembleSelectionRegressor(reals(), scoring=scorer, n_rounds=5).fit(*numbers)
     assert model.selection_.promised < 0
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_member_without_finite_predictions_is_named(value, numbers):
+    class Broken(LinearRegression):
+        def predict(self, X):
+            return np.full(len(X), value)
+
+    with pytest.raises(ValueError, match="member 'broken' predicts NaN or infinity"):
+        EnsembleSelectionRegressor([*reals(), ("broken", Broken())]).fit(*numbers)

@@ -27,6 +27,8 @@ _BLOCK = 2**17
 # scikit-learn's log loss does not let a probability be smaller.
 _LEAST = float(np.finfo(np.float64).eps)
 
+_FACTORS = 16  # probabilities that are multiplied before their logarithm is taken
+
 
 @dataclass(frozen=True, eq=False)
 class Opinions:
@@ -191,15 +193,15 @@ class _RowByRow(Judge):
     def __init__(self, said: Floats, opinions: Opinions) -> None:
         self.n_members = opinions.n_members
         self._said = np.ascontiguousarray(said)  # members first, rows last
-        self._shares = opinions.shares
+        self._shares = None if opinions.target.weights is None else opinions.shares
 
     @abstractmethod
-    def _rows(self, means: Floats) -> Floats:
-        """Return the score of each row in each of some committees."""
+    def _scores(self, sums: Floats, wholes: Floats) -> Floats:
+        """Return the scores of committees from sums of opinions, and the weights in these."""
 
     def of(self, weights: Floats) -> float:
-        mean = np.tensordot(weights / weights.sum(), self._said, axes=1)
-        return float((self._rows(mean[np.newaxis]) * self._shares).sum())
+        sums = np.tensordot(weights, self._said, axes=1)
+        return float(self._scores(sums[np.newaxis], weights.sum(keepdims=True))[0])
 
     def after(self, weights: Floats, steps: Floats, among: NDArray[np.int64]) -> Floats:
         total, whole = np.tensordot(weights, self._said, axes=1), weights.sum()
@@ -207,21 +209,18 @@ class _RowByRow(Judge):
         scores = []
         for begin in range(0, len(among), size):
             part = among[begin : begin + size]
-            step = steps[part].reshape((-1,) + (1,) * total.ndim)
-            means = self._said[part]
-            means *= step
-            means += total
-            means /= whole + step
-            # Sums of NumPy's own are the same for equal members, wherever they stand.
-            scores.append((self._rows(means) * self._shares).sum(axis=1))
+            sums = self._said[part]
+            sums *= steps[part].reshape((-1,) + (1,) * total.ndim)
+            sums += total
+            scores.append(self._scores(sums, whole + steps[part]))
         return np.concatenate(scores)
 
     def along(self, members: NDArray[np.int64], steps: Floats) -> Floats:
-        total, whole, scores = np.zeros(self._said.shape[1:]), 0.0, []
+        sums, whole, scores = np.zeros((1, *self._said.shape[1:])), np.zeros(1), []
         for member in members:
-            total += steps[member] * self._said[member]
+            sums += steps[member] * self._said[member]
             whole += steps[member]
-            scores.append(float((self._rows((total / whole)[np.newaxis]) * self._shares).sum()))
+            scores.append(float(self._scores(sums.copy(), whole)[0]))
         return np.array(scores)
 
 
@@ -233,9 +232,17 @@ class LogLoss(_RowByRow):
         codes = opinions.target.codes[:, 0]
         super().__init__(opinions.said[:, np.arange(len(codes)), codes], opinions)
 
-    def _rows(self, means: Floats) -> Floats:
-        np.clip(means, _LEAST, 1 - _LEAST, out=means)
-        return np.log(means, out=means)
+    def _scores(self, sums: Floats, wholes: Floats) -> Floats:
+        np.maximum(sums, _LEAST * wholes[:, np.newaxis], out=sums)
+        if self._shares is not None:
+            return np.asarray((np.log(sums) * self._shares).sum(axis=1) - np.log(wholes))
+        # The logarithm of a product of some rows, which is neither too small nor too large for a
+        # double, is faster than so many logarithms.
+        n_rows = sums.shape[1]
+        n_long = n_rows - n_rows % _FACTORS
+        products = np.multiply.reduce(sums[:, :n_long].reshape(len(sums), _FACTORS, -1), axis=1)
+        total = np.log(products).sum(axis=1) + np.log(sums[:, n_long:]).sum(axis=1)
+        return np.asarray(total / n_rows - np.log(wholes))
 
 
 class Accuracy(_RowByRow):
@@ -246,22 +253,23 @@ class Accuracy(_RowByRow):
         codes = opinions.target.codes[:, 0]
         order = np.argsort(codes, kind="stable")  # rows of a class side by side
         super().__init__(opinions.said.transpose(0, 2, 1)[:, :, order], opinions)
-        self._shares = self._shares[order]
-        ends = np.cumsum(np.bincount(codes, minlength=opinions.said.shape[2]))
-        self._rows_of = [
-            slice(end - n, end) for end, n in zip(ends, np.diff(ends, prepend=0), strict=True)
-        ]
+        self._shares = None if self._shares is None else self._shares[order]
+        sizes = np.bincount(codes, minlength=opinions.said.shape[2])
+        ends = np.cumsum(sizes)
+        self._rows_of = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
 
-    def _rows(self, means: Floats) -> Floats:
-        is_right = np.ones((len(means), means.shape[2]), bool)
+    def _scores(self, sums: Floats, wholes: Floats) -> Floats:
+        is_right = np.ones((len(sums), sums.shape[2]), bool)
         for code, rows in enumerate(self._rows_of):
-            own = means[:, code, rows]
-            for other in range(means.shape[1]):
+            own = sums[:, code, rows]
+            for other in range(sums.shape[1]):
                 if other < code:
-                    is_right[:, rows] &= own > means[:, other, rows]
+                    is_right[:, rows] &= own > sums[:, other, rows]
                 elif other > code:
-                    is_right[:, rows] &= own >= means[:, other, rows]
-        return is_right.astype(np.float64)
+                    is_right[:, rows] &= own >= sums[:, other, rows]
+        return np.asarray(
+            is_right.mean(axis=1) if self._shares is None else is_right @ self._shares
+        )
 
 
 # --- anything else ------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -150,8 +150,7 @@ class SelectionModel(NamedMembers):
     ) -> Selection:
         present = layer.covered if team.weights is None else layer.covered & (team.weights > 0)
         rows = np.flatnonzero(present)
-        if len(rows) == 0:
-            raise ValueError("no row has an opinion of every member; cv leaves nothing to judge by")
+        _check_opinions(pairs, layer.opinions, rows)
         weights = None if team.weights is None else team.weights[rows]
         truth = team.y[rows][:, np.newaxis]
         target = (
@@ -225,3 +224,15 @@ class SelectionModel(NamedMembers):
             raise ValueError("the record of the selection does not fit the members")
         pairs = [(selection.names[place], None) for place in np.flatnonzero(weights)]
         self.named_estimators_ = self._named_fitted(pairs, self.estimators_)
+
+
+def _check_opinions(pairs: Named, opinions: Sequence[Floats], rows: NDArray[np.intp]) -> None:
+    """Raise unless there are rows on which every member has said something finite."""
+    for (name, _), said in zip(pairs, opinions, strict=True):
+        if np.isnan(said).all() or not np.isfinite(said[rows]).all():
+            raise ValueError(
+                f"the member {name!r} predicts NaN or infinity, of which no mean can be made; fix "
+                'it, or put "drop" in its place'
+            )
+    if len(rows) == 0:
+        raise ValueError("no row has an opinion of every member; cv leaves nothing to judge by")
