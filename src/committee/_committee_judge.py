@@ -72,7 +72,7 @@ class Opinions:
 
     def mean(self, weights: Floats) -> Floats:
         """Return the weighted mean of the members."""
-        return np.asarray(np.tensordot(weights / weights.sum(), self.said, axes=1))
+        return weighted_sum(weights / weights.sum(), self.said)
 
     def judge(self) -> Judge:
         """Return who scores committees of these members on these rows."""
@@ -95,6 +95,22 @@ class Opinions:
         if weights is None:
             return np.full(self.n_rows, 1.0 / self.n_rows)
         return np.asarray(weights / weights.sum())
+
+
+def weighted_sum(weights: Floats, said: Floats) -> Floats:
+    """Return the weighted sum of opinions, added in the order of the members.
+
+    A product of matrices would round as its threads have it.
+
+    Examples
+    --------
+    >>> weighted_sum(np.array([2.0, 0.0, 1.0]), np.arange(6.0).reshape(3, 2)).tolist()
+    [4.0, 7.0]
+    """
+    total = np.zeros(said.shape[1:])
+    for member in np.flatnonzero(weights):
+        total += weights[member] * said[member]
+    return total
 
 
 class Judge(ABC):
@@ -200,11 +216,11 @@ class _RowByRow(Judge):
         """Return the scores of committees from sums of opinions, and the weights in these."""
 
     def of(self, weights: Floats) -> float:
-        sums = np.tensordot(weights, self._said, axes=1)
+        sums = weighted_sum(weights, self._said)
         return float(self._scores(sums[np.newaxis], weights.sum(keepdims=True))[0])
 
     def after(self, weights: Floats, steps: Floats, among: NDArray[np.int64]) -> Floats:
-        total, whole = np.tensordot(weights, self._said, axes=1), weights.sum()
+        total, whole = weighted_sum(weights, self._said), weights.sum()
         size = max(1, _BLOCK // max(total.size, 1))
         scores = []
         for begin in range(0, len(among), size):
@@ -290,10 +306,10 @@ class AnyMetric(Judge):
 
     def of(self, weights: Floats) -> float:
         share = weights / weights.sum()
-        return self._score(share, lambda: np.tensordot(share, self._said, axes=1))
+        return self._score(share, lambda: weighted_sum(share, self._said))
 
     def after(self, weights: Floats, steps: Floats, among: NDArray[np.int64]) -> Floats:
-        total = np.tensordot(weights, self._said, axes=1)
+        total = weighted_sum(weights, self._said)
         return np.array([self._one_more(weights, total, int(k), steps[k]) for k in among])
 
     def _one_more(self, weights: Floats, total: Floats, member: int, step: float) -> float:
