@@ -24,7 +24,7 @@ from selection import Selecting, Selection
 from stand_in import STAND_IN
 
 _HERE = Path(__file__).resolve().parent
-SUITES = ("smoke", "trees", "quinlan", "forests", "adaboost", "boosting")
+SUITES = ("smoke", "trees", "quinlan", "forests", "adaboost", "boosting", "stacking")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,12 +1,17 @@
 """What ID3 and C4.5 promise: weights, threads, shares, intervals, messages, pictures, rules."""
 
 import itertools
+import os
+import signal
+import threading
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
 from reference_quinlan import pessimistic_errors as naive_errors
 from scipy.stats import beta
+from sklearn.base import clone
 from test_quinlan_oracle import as_frame, random_table
 
 from committee import (
@@ -109,6 +114,22 @@ def test_weights_too_small_to_be_counted_are_refused(model, rng):
         model.fit(X, y, np.full(20, 5e-324))
     small = model.fit(X, y, np.full(20, 1e-280)).predict_proba(X)
     np.testing.assert_allclose(small, model.fit(X, y).predict_proba(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+@pytest.mark.parametrize("weights", [[5e-324, 1.5], [1e-300, 1.5], [1e-12, 1e12]])
+def test_weights_at_the_ends_of_float64_give_shares(model, weights, rng):
+    model = clone(model).set_params(n_jobs=1)
+    for _ in range(10):
+        X = pd.DataFrame(
+            {
+                "a": rng.choice(["p", "q", None], 60),
+                "b": [f"l{code}" for code in rng.integers(0, 30, 60)],
+                "c": rng.choice(["r", "s", None], 60),
+            }
+        )
+        model.fit(X, rng.integers(0, 2, 60), rng.choice(weights, 60))
+        np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
 # --- shares -------------------------------------------------------------------------------------
@@ -459,6 +480,68 @@ def test_importances_are_the_entropy_that_splits_removed(rng):
                 weighted = view.weighted_n_node_samples * view.impurity
                 removed[view.feature[node]] += weighted[node] - weighted[children].sum()
         np.testing.assert_allclose(model.feature_importances_, removed / removed.sum())
+
+
+# --- long computations --------------------------------------------------------------------------
+
+
+def long_grouping(rng):
+    X = pd.DataFrame({"a": rng.integers(0, 3000, 60_000).astype(str)})
+    y, weights = rng.integers(0, 3, 60_000), rng.uniform(0.5, 2.0, 60_000)
+    return lambda: C45Classifier(category_split="grouped").fit(X, y, weights)
+
+
+def long_raising(rng):
+    X = np.repeat(np.arange(3000.0)[:, None], 2, axis=1)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    model = C45Classifier(
+        criterion="gain", min_samples_leaf=1, threshold_correction=False, confidence=0.5
+    )
+    return lambda: model.fit(X, np.arange(3000) % 2)
+
+
+def long_cuts(rng):
+    X, y = rng.normal(size=(100_000, 40)), rng.integers(0, 30, 100_000)
+    return lambda: ID3Classifier().fit(X, y)
+
+
+def long_prediction(rng):
+    X, y = rng.normal(size=(20_000, 3)), rng.integers(0, 2, 20_000)
+    model = C45Classifier(
+        min_samples_leaf=1, threshold_correction=False, pruning=None, split_finding="hist"
+    ).fit(X, y)
+    nothing = np.full((100_000, 3), np.nan)
+    return lambda: model.predict(nothing)
+
+
+@pytest.mark.parametrize("task", [long_grouping, long_raising, long_cuts, long_prediction])
+def test_ctrl_c_ends_whatever_takes_long(task, rng):
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals reach the main thread only")
+    run = task(rng)
+    sent = []
+    timer = threading.Timer(
+        0.5, lambda: (sent.append(time.monotonic()), os.kill(os.getpid(), signal.SIGINT))
+    )
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            run()
+        waited = time.monotonic() - sent[0]
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, usual)
+    assert waited < 1.0  # 0.05 s on an idle machine
+
+
+def test_very_many_levels_take_no_quadratic_time():
+    levels = [f"{code:06}" for code in range(65_000)]
+    weights = np.r_[np.ones(64_999), 2.0]  # the last branch is the heaviest
+    start = time.monotonic()
+    model = ID3Classifier().fit(pd.DataFrame({"a": levels}), np.arange(65_000) % 2, weights)
+    assert model.tree_.node_count == 65_001
+    assert time.monotonic() - start < 6.0  # 0.5 s on an idle machine
 
 
 # --- messages -----------------------------------------------------------------------------------

@@ -85,6 +85,20 @@ def test_whole_trees_with_weights_are_those_of_the_naive_c45(settings, rng):
         assert view_as_nested(model.tree_) == as_nested(tree)
 
 
+@pytest.mark.parametrize("weights", ["none", "whole", "fractional"])
+def test_groups_of_many_levels_are_those_of_the_naive_c45(weights, rng):
+    settings = Settings(grouped=True, prunes=False)
+    for n_levels in (8, 20):
+        codes = rng.integers(0, n_levels, 60)
+        columns = [[f"v{code:02}" for code in codes]]
+        y = [f"c{label}" for label in np.where(rng.random(60) < 0.3, codes % 3, codes % 2)]
+        w = {"none": None, "whole": rng.integers(1, 4, 60), "fractional": rng.uniform(0.5, 2, 60)}
+        model = model_of(settings).fit(as_frame(columns), y, w[weights])
+        oracle = Oracle(columns, y, w[weights], settings)
+        assert model.tree_.node_count > 2
+        compare(model, oracle, columns)
+
+
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 def test_raising_happens_in_these_tests_and_changes_trees(missing, rng):
     n_raised = 0

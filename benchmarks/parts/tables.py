@@ -50,6 +50,8 @@ class TablesPart:
     duels: tuple[Duel, ...]
     sizes: Mapping[str, TablesSize]
     class_metric: str = ""  # of every table with classes; empty: that of the table
+    only: tuple[str, ...] = ()  # names of tables; empty: all
+    times: float = 0.0  # how much faster ours is promised to fit, at scores as good; 0: nothing is
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -59,7 +61,10 @@ class TablesPart:
     def run(self, size: str, resamples: int | None) -> dict[str, Any] | None:
         """Measure table by table, each in a process of its own."""
         settings = self.sizes[size]
-        tables = list_tables(settings.max_rows)[: settings.max_tables]
+        tables = list_tables(settings.max_rows)
+        if self.only:
+            tables = [table for table in tables if table.name in self.only]
+        tables = tables[: settings.max_tables]
         if self.class_metric:
             tables = [_with_metric(table, self.class_metric) for table in tables]
         if not tables:
@@ -110,8 +115,24 @@ class TablesPart:
         return lines
 
     def goals(self, result: Mapping[str, Any]) -> list[Goal]:
-        """Nothing was promised for real tables: they are there to look at."""
-        return []
+        """Compare speed and scores, where something was promised: the rest is to look at."""
+        if not self.times:
+            return []
+        pairs = [(table, name) for table in result["tables"] for name in table["duels"]]
+        return [goal for table, name in pairs for goal in self._promised(table, name)]
+
+    def _promised(self, table: Mapping[str, Any], name: str) -> list[Goal]:
+        duel, where = table["duels"][name], f"{table['name']}, {name}"
+        ratio = report.best(duel["peer"]) / report.best(duel["ours"])
+        mean, error = paired_difference(*_scores(table, name))
+        return [
+            Goal(f"fit {where}: {self.times:g}x faster", f"{ratio:.1f}x", ratio >= self.times),
+            Goal(
+                f"{table['metric']} on {where}: as good as the peer's (within 1 error)",
+                report.with_error(mean, error),
+                _outcome(table, name)[0] >= 0,
+            ),
+        ]
 
 
 def _with_metric(table: TableInfo, metric: str) -> TableInfo:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from committee._additive_model import LearnerSum, TreeSum
 from committee._boosting_defaults import check_chosen
 from committee._boosting_start import BoostingStart
+from committee._estimator import Estimator
 from committee._loss import Loss
 from committee._objective import Objective
 from committee._params import check_choice
@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 _FEW_ROWS = 32
 
 
-class FittedBoosting(BaseEstimator, ABC):
+class FittedBoosting(Estimator, ABC):
     """Base class of the boosting estimators, as far as it does not fit."""
 
     _stored_attributes = (

@@ -10,11 +10,11 @@ from typing import Any, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from committee import _core
 from committee._contributions import ContributionsMixin
+from committee._estimator import Estimator
 from committee._forest_answers import ForestAnswers
 from committee._forest_growth import Floats
 from committee._forest_oob import TrainingRecord
@@ -27,7 +27,7 @@ from committee._threads import resolve_threads
 _FEW_ROWS = 32
 
 
-class FittedForest(ForestAnswers, ContributionsMixin, BaseEstimator):
+class FittedForest(ForestAnswers, ContributionsMixin, Estimator):
     """Base class of the forest estimators, as far as it does not fit."""
 
     _stored_attributes = (

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sklearn import get_config
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
@@ -19,9 +18,10 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import has_fit_parameter
 
 from committee._any_table import reads_tables
+from committee._estimator import Estimator
 
 
-class MetaEstimator(BaseEstimator, ABC):
+class MetaEstimator(Estimator, ABC):
     """Base class of estimators whose members are copies of one template."""
 
     estimators_: Sequence[Any]

@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from sklearn import get_config
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from committee._estimator import Estimator
+
 Named = list[tuple[str, Any]]
 
 
-class NamedMembers(BaseEstimator, ABC):
+class NamedMembers(Estimator, ABC):
     """Base class of estimators whose members are named."""
 
     estimators: Any

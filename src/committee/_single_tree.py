@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from committee._estimator import Estimator
 from committee._svg import TreeReprMixin
 from committee._threads import resolve_threads
 from committee._tree_arrays import register_pickling
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 register_pickling()
 
 
-class SingleTree(TreeReprMixin, BaseEstimator):
+class SingleTree(TreeReprMixin, Estimator):
     """Base class of the estimators that are one tree of the engine."""
 
     _reads_tables = True  # also those that were opened before, see _any_table.py
@@ -30,12 +29,6 @@ class SingleTree(TreeReprMixin, BaseEstimator):
     _derived_attributes = ("tree_",)
 
     n_jobs: int | None
-
-    @classmethod
-    @cache  # an ensemble copies its template for each member; looking them up takes longest
-    def _get_param_names(cls) -> list[str]:
-        names: list[str] = super()._get_param_names()
-        return names
 
     @property
     def _impurity_name(self) -> str:

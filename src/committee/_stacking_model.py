@@ -20,6 +20,7 @@ from committee._frame import as_narwhals
 from committee._leakage import LeakReport, compare, twin_share
 from committee._level_one import LevelOne, fit_layer
 from committee._level_one_plan import LevelOnePlan, PlanRows, Split, check_cv, plan_level_one
+from committee._members import is_own, plain_algebra
 from committee._meta_estimator import takes_weights
 from committee._named_members import Named, NamedMembers, check_member_kind
 from committee._params import check_bool, check_choice, check_int, check_real, check_seed, is_real
@@ -469,7 +470,8 @@ class _FittedStack:
                 )
             params["sample_weight"] = weights
         try:
-            return clone(final).fit(features, y, **params)
+            with plain_algebra(AnyTable(features), is_own(final)):
+                return clone(final).fit(features, y, **params)
         except (TypeError, ValueError) as error:
             more = ", and the columns of X (passthrough=True)" if self._model.passthrough else ""
             error.add_note(f"This is the final_estimator, fitted to opinions of members{more}")

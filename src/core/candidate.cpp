@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
 
 #include "criterion.hpp"
 
@@ -129,46 +132,66 @@ void find_threshold(const CandidateScratch& scratch, const NodeCases& node, doub
 }
 
 // Groups of levels: which two to merge is decided by the gain ratio that results.
+//
+// Groups with the same class weights are *twins*: what a merger with one of them brings, one with
+// the other brings too. So only the first two of each set of twins are looked at, and the many
+// levels that few rows have cost no more than there are different ones.
 class LevelGroups {
  public:
   LevelGroups(const CandidateScratch& scratch, const NodeCases& node, double missing)
-      : n_classes_(node.n_classes), counts_(scratch.counts), weight_(node.weight) {
-    const std::size_t n_groups = scratch.codes.size();
+      : n_classes_(node.n_classes),
+        n_groups_(scratch.codes.size()),
+        counts_(scratch.counts),
+        group_of_(n_groups_),
+        weight_(node.weight) {
     std::vector<double> all(n_classes_, 0.0);
     double known = 0.0;
-    for (std::size_t i = 0; i < n_groups; ++i) {
+    for (std::size_t i = 0; i < n_groups_; ++i) {
       weights_.push_back(total_of(counts_of(i)));
       known += weights_.back();
       for (std::size_t k = 0; k < n_classes_; ++k) all[k] += counts_of(i)[k];
-      branch_of_.push_back(static_cast<std::uint32_t>(i));
+      group_of_[i] = i;
     }
     before_ = entropy_sum(all, known);
     branches_ = weight_log(weight_) - weight_log(missing);
-    for (std::size_t i = 0; i < n_groups; ++i) {
-      after_ += entropy_sum(counts_of(i), weights_[i]);
-      branches_ -= weight_log(weights_[i]);
+    for (std::size_t i = 0; i < n_groups_; ++i) {
+      entropies_.push_back(entropy_sum(counts_of(i), weights_[i]));
+      logs_.push_back(weight_log(weights_[i]));
+      after_ += entropies_[i];
+      branches_ -= logs_[i];
     }
   }
 
   double gain() const { return (before_ - after_) / weight_; }
   double split_information() const { return branches_ / weight_; }
-  std::size_t size() const { return weights_.size(); }
-  std::span<const double> weights() const { return weights_; }
-  const std::vector<std::uint32_t>& branch_of() const { return branch_of_; }
+  std::size_t size() const { return n_groups_; }
 
   // Merges while that raises the ratio and more than two groups are left.
-  void merge() {
-    while (size() > 2) {
-      Merge best;
-      best.ratio = ratio(after_, branches_) + kTie;
-      for (std::size_t a = 0; a < size(); ++a) {
-        for (std::size_t b = a + 1; b < size(); ++b) {
-          const Merge merged = merge_of(a, b);
-          if (merged.ratio > best.ratio) best = merged;
-        }
-      }
+  void merge(Monitor& monitor) {
+    std::map<std::vector<double>, std::set<std::size_t>> twins;
+    for (std::size_t i = 0; i < weights_.size(); ++i) twins[key_of(i)].insert(i);
+    while (n_groups_ > 2) {
+      const Merge best = find_best(twins, monitor);
       if (best.second == 0) return;
+      for (const std::size_t group : {best.first, best.second}) {
+        const auto same = twins.find(key_of(group));
+        same->second.erase(group);
+        if (same->second.empty()) twins.erase(same);
+      }
       apply(best);
+      twins[key_of(best.first)].insert(best.first);
+    }
+  }
+
+  // Numbers the groups that are left, in the order of their first levels.
+  void number(std::vector<std::uint32_t>& branch_of, std::vector<double>& weights) const {
+    for (std::size_t i = 0; i < group_of_.size(); ++i) {
+      if (group_of_[i] == i) {
+        branch_of.push_back(static_cast<std::uint32_t>(weights.size()));
+        weights.push_back(weights_[i]);
+      } else {
+        branch_of.push_back(branch_of[group_of_[i]]);
+      }
     }
   }
 
@@ -184,49 +207,80 @@ class LevelGroups {
   std::span<const double> counts_of(std::size_t group) const {
     return std::span(counts_).subspan(group * n_classes_, n_classes_);
   }
+  // What all that is asked of a group follows from.
+  std::vector<double> key_of(std::size_t group) const {
+    std::vector<double> key(counts_of(group).begin(), counts_of(group).end());
+    key.push_back(weights_[group]);
+    return key;
+  }
   double ratio(double after, double branches) const {
     return branches / weight_ > kEpsilon ? (before_ - after) / branches : 0.0;
   }
-  Merge merge_of(std::size_t a, std::size_t b) const {
+
+  // The best merger that raises the ratio; of equal ones the first in the order of groups.
+  Merge find_best(const std::map<std::vector<double>, std::set<std::size_t>>& twins,
+                  Monitor& monitor) const {
+    struct Pair {
+      std::size_t first;
+      std::size_t second;  // the next twin, 0 for none
+    };
+    std::vector<Pair> pairs;
+    for (const auto& [key, groups] : twins) {
+      pairs.push_back({*groups.begin(), groups.size() > 1 ? *std::next(groups.begin()) : 0});
+    }
+    std::sort(pairs.begin(), pairs.end(),
+              [](const Pair& a, const Pair& b) { return a.first < b.first; });
+    Merge best;
+    best.ratio = ratio(after_, branches_) + kTie;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      monitor.check();
+      const std::size_t a = pairs[i].first;
+      if (pairs[i].second != 0) improve(best, a, pairs[i].second);
+      for (std::size_t j = i + 1; j < pairs.size(); ++j) improve(best, a, pairs[j].first);
+    }
+    return best;
+  }
+
+  void improve(Merge& best, std::size_t a, std::size_t b) const {
     const double weight = weights_[a] + weights_[b];
-    double merged = weight_log(weight);
+    const double log = weight_log(weight);
+    const double branches = branches_ + (logs_[a] + logs_[b]) - log;
+    // A merger never gains bits. If even without a loss the ratio is too small, that is all.
+    if ((before_ - after_ + kTie * weight_) < best.ratio * branches) return;
+    double merged = log;
     for (std::size_t k = 0; k < n_classes_; ++k) {
       merged -= weight_log(counts_of(a)[k] + counts_of(b)[k]);
     }
-    Merge result;
-    result.first = a;
-    result.second = b;
-    result.after = after_ - entropy_sum(counts_of(a), weights_[a]) -
-                   entropy_sum(counts_of(b), weights_[b]) + merged;
-    result.branches =
-        branches_ + weight_log(weights_[a]) + weight_log(weights_[b]) - weight_log(weight);
-    result.ratio = ratio(result.after, result.branches);
-    return result;
+    const double after = after_ - (entropies_[a] + entropies_[b]) + merged;
+    const double found = ratio(after, branches);
+    const bool is_earlier = found == best.ratio && a == best.first && b < best.second;
+    if (found > best.ratio || is_earlier) best = {found, after, branches, a, b};
   }
+
   void apply(const Merge& merge) {
+    const std::size_t first = merge.first;
     for (std::size_t k = 0; k < n_classes_; ++k) {
-      counts_[merge.first * n_classes_ + k] += counts_[merge.second * n_classes_ + k];
+      counts_[first * n_classes_ + k] += counts_[merge.second * n_classes_ + k];
     }
-    weights_[merge.first] += weights_[merge.second];
-    const auto second = static_cast<std::ptrdiff_t>(merge.second);
-    const auto width = static_cast<std::ptrdiff_t>(n_classes_);
-    counts_.erase(counts_.begin() + second * width, counts_.begin() + (second + 1) * width);
-    weights_.erase(weights_.begin() + second);
-    for (std::uint32_t& branch : branch_of_) {
-      if (branch == merge.second) {
-        branch = static_cast<std::uint32_t>(merge.first);
-      } else if (branch > merge.second) {
-        --branch;
-      }
+    weights_[first] += weights_[merge.second];
+    entropies_[first] = entropy_sum(counts_of(first), weights_[first]);
+    logs_[first] = weight_log(weights_[first]);
+    for (std::size_t& group : group_of_) {
+      if (group == merge.second) group = first;
     }
+    --n_groups_;
     after_ = merge.after;
     branches_ = merge.branches;
   }
 
   std::size_t n_classes_;
-  std::vector<double> counts_;  // one row a group
-  std::vector<double> weights_;
-  std::vector<std::uint32_t> branch_of_;
+  std::size_t n_groups_;
+  // A group has the number of its first level; there is nothing behind the others' numbers.
+  std::vector<double> counts_;     // one row a group
+  std::vector<double> weights_;    // their sums,
+  std::vector<double> entropies_;  // entropies times weight
+  std::vector<double> logs_;       // and x log2 x of the weights
+  std::vector<std::size_t> group_of_;
   double weight_;
   double before_ = 0.0;    // entropy of all known cases times their weight
   double after_ = 0.0;     // the same of the groups
@@ -234,23 +288,25 @@ class LevelGroups {
 };
 
 void split_levels(const CandidateScratch& scratch, const NodeCases& node, double missing,
-                  const QuinlanOptions& options, Candidate& best) {
+                  const QuinlanOptions& options, Monitor& monitor, Candidate& best) {
   LevelGroups groups(scratch, node, missing);
-  if (options.groups_levels) groups.merge();
+  if (options.groups_levels) groups.merge(monitor);
   const auto is_large = [&](double weight) { return weight >= options.min_weight_leaf - kTie; };
-  const std::span<const double> weights = groups.weights();
+  std::vector<double> weights;
+  groups.number(best.branch_of, weights);
   best.exists = std::count_if(weights.begin(), weights.end(), is_large) >= 2;
   best.gain = groups.gain();
   best.split_information = groups.split_information();
   best.n_branches = static_cast<std::uint32_t>(groups.size());
   best.codes = scratch.codes;
-  best.branch_of = groups.branch_of();
 }
 
 }  // namespace
 
 Candidate find_candidate(const BinnedFeature& feature, const NodeCases& node,
-                         const QuinlanOptions& options, CandidateScratch& scratch) {
+                         const QuinlanOptions& options, CandidateScratch& scratch,
+                         Monitor& monitor) {
+  monitor.check();
   Candidate best;
   best.is_threshold = feature.kind != FeatureKind::kCategory;
   const double missing = count_codes(feature.column, node, scratch);
@@ -266,7 +322,7 @@ Candidate find_candidate(const BinnedFeature& feature, const NodeCases& node,
   if (best.is_threshold) {
     find_threshold(scratch, node, known, totals, options, best);
   } else {
-    split_levels(scratch, node, missing, options, best);
+    split_levels(scratch, node, missing, options, monitor, best);
   }
   if (best.gain < options.min_gain - kTie) best.exists = false;
   return best;

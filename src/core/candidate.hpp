@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "binned_dataset.hpp"
+#include "monitor.hpp"
 #include "quinlan_options.hpp"
 
 namespace committee {
@@ -56,9 +57,11 @@ struct CandidateScratch {
   std::vector<double> counts;        // their class weights, one row a code
 };
 
-// The best split of a node on one feature.
+// The best split of a node on one feature. May take long for groups of many levels; throws
+// Interrupted if the monitor is stopped.
 Candidate find_candidate(const BinnedFeature& feature, const NodeCases& node,
-                         const QuinlanOptions& options, CandidateScratch& scratch);
+                         const QuinlanOptions& options, CandidateScratch& scratch,
+                         Monitor& monitor);
 
 // The candidate to split on, candidates.size() for none. `is_many_valued` (one a feature) marks
 // features with so many levels that their gain must not raise the average.

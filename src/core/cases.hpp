@@ -27,9 +27,10 @@ struct Cases {
   }
 };
 
-// What weights are multiplied by, so that they count cases: whole weights are repetitions and stay
-// as they are, others are brought to a mean of one.
-inline double case_scale(const Entries& entries) {
+// The weight of the user's that counts as one case: whole weights are repetitions and stay as they
+// are, others are brought to a mean of one. Weights are divided by it, for of the smallest doubles
+// it has no inverse.
+inline double case_unit(const Entries& entries) {
   if (entries.weights_are_repetitions) return 1.0;
   double n_counted = 0.0;
   double total = 0.0;
@@ -37,12 +38,18 @@ inline double case_scale(const Entries& entries) {
     n_counted += entries.repetitions_of(i);
     total += entries.weights[i];
   }
-  return n_counted / total;
+  return total / n_counted;
 }
 
-inline Cases make_cases(const Entries& entries, double scale) {
-  Cases cases{entries.rows, entries.weights};
-  for (double& weight : cases.weights) weight *= scale;
+// All cases have a positive weight: one that is too small beside the others for a double is absent.
+inline Cases make_cases(const Entries& entries, double unit) {
+  Cases cases;
+  cases.rows.reserve(entries.size());
+  cases.weights.reserve(entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const double weight = entries.weights[i] / unit;
+    if (weight > 0.0) cases.push_back(entries.rows[i], weight);
+  }
   return cases;
 }
 
@@ -81,7 +88,8 @@ std::vector<Cases> distribute(const Cases& cases, const CodeColumn& column, std:
       continue;
     }
     for (std::size_t c = 0; c < n_children; ++c) {
-      if (shares[c] > 0.0) children[c].push_back(cases.rows[i], cases.weights[i] * shares[c]);
+      const double weight = cases.weights[i] * shares[c];
+      if (weight > 0.0) children[c].push_back(cases.rows[i], weight);  // as in make_cases
     }
   }
   return children;

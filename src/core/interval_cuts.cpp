@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 #include "cases.hpp"
 #include "criterion.hpp"
@@ -12,7 +11,8 @@
 namespace committee {
 namespace {
 
-constexpr double kTie = 1e-10;  // bits
+constexpr double kTie = 1e-10;               // bits
+constexpr std::size_t kCheckedSteps = 1024;  // as often stop requests are looked at
 
 // The classes of the codes that occur, added up from the first: those of codes i .. j - 1 are the
 // difference of two rows.
@@ -22,21 +22,19 @@ struct ClassSums {
   std::vector<std::uint32_t> rows;  // one of each code
   std::vector<double> sums;         // codes.size() + 1 rows
 
-  std::vector<double> of(std::size_t begin, std::size_t end) const {
-    std::vector<double> counts(n_classes);
-    for (std::size_t k = 0; k < n_classes; ++k) {
-      counts[k] = sums[end * n_classes + k] - sums[begin * n_classes + k];
-    }
-    return counts;
+  double of(std::size_t begin, std::size_t end, std::size_t k) const {
+    return sums[end * n_classes + k] - sums[begin * n_classes + k];
   }
 };
 
-ClassSums add_up(const CodeColumn& column, const Target& target, const Cases& cases) {
+ClassSums add_up(const CodeColumn& column, const Target& target, const Cases& cases,
+                 Monitor& monitor) {
   ClassSums sums;
   sums.n_classes = target.n_classes[0];
   std::vector<double> counts(std::size_t{column.n_codes()} * sums.n_classes, 0.0);
   std::vector<std::uint32_t> row_of(column.n_codes(), kNoCode);
   for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (i % kCheckedSteps == 0) monitor.check();
     const std::uint32_t row = cases.rows[i];
     const std::uint32_t code = column.at(row);
     counts[code * sums.n_classes + static_cast<std::uint32_t>(target.classes[row])] +=
@@ -45,6 +43,7 @@ ClassSums add_up(const CodeColumn& column, const Target& target, const Cases& ca
   }
   sums.sums.assign(sums.n_classes, 0.0);
   for (std::uint32_t code = 0; code < column.n_values; ++code) {
+    if (code % kCheckedSteps == 0) monitor.check();
     if (row_of[code] == kNoCode) continue;
     sums.codes.push_back(code);
     sums.rows.push_back(row_of[code]);
@@ -64,9 +63,11 @@ struct Part {
   double entropy() const { return weight > 0.0 ? entropy_sum / weight : 0.0; }
 };
 
-Part part_of(std::span<const double> counts) {
+// Of codes begin .. end - 1.
+Part part_of(const ClassSums& sums, std::size_t begin, std::size_t end) {
   Part part;
-  for (const double count : counts) {
+  for (std::size_t k = 0; k < sums.n_classes; ++k) {
+    const double count = sums.of(begin, end, k);
     if (count <= kTie) continue;  // what rounding left
     part.weight += count;
     part.entropy_sum -= x_log2_x(count);
@@ -88,15 +89,16 @@ bool pays(const Part& whole, const Part& left, const Part& right) {
 }
 
 // Where to cut codes begin .. end - 1: before the code that is returned; `end` for nowhere.
-std::size_t best_cut(const ClassSums& sums, std::size_t begin, std::size_t end) {
-  const Part whole = part_of(sums.of(begin, end));
+std::size_t best_cut(const ClassSums& sums, std::size_t begin, std::size_t end, Monitor& monitor) {
+  const Part whole = part_of(sums, begin, end);
   std::size_t best = end;
   double least = 0.0;
   Part best_left;
   Part best_right;
   for (std::size_t cut = begin + 1; cut < end; ++cut) {
-    const Part left = part_of(sums.of(begin, cut));
-    const Part right = part_of(sums.of(cut, end));
+    if (cut % kCheckedSteps == 0) monitor.check();
+    const Part left = part_of(sums, begin, cut);
+    const Part right = part_of(sums, cut, end);
     const double after = left.entropy_sum + right.entropy_sum;
     if (best != end && after >= least - kTie * whole.weight) continue;
     best = cut;
@@ -110,17 +112,18 @@ std::size_t best_cut(const ClassSums& sums, std::size_t begin, std::size_t end) 
 }  // namespace
 
 std::vector<Value> interval_cuts(const BinnedDataset& dataset, std::size_t feature,
-                                 const Target& target, const Entries& entries) {
+                                 const Target& target, const Entries& entries, Monitor& monitor) {
   const BinnedFeature& binned = dataset.feature(feature);
-  const Cases cases = make_cases(entries, case_scale(entries));
-  const ClassSums sums = add_up(binned.column, target, cases);
+  const Cases cases = make_cases(entries, case_unit(entries));
+  const ClassSums sums = add_up(binned.column, target, cases, monitor);
   std::vector<Value> cuts;
   std::vector<Range> open{{0, sums.codes.size()}};
   while (!open.empty()) {
     const Range part = open.back();
     open.pop_back();
+    monitor.check();
     if (part.end - part.begin < 2) continue;
-    const std::size_t cut = best_cut(sums, part.begin, part.end);
+    const std::size_t cut = best_cut(sums, part.begin, part.end, monitor);
     if (cut == part.end) continue;
     cuts.push_back(middle(binned.kind, dataset.high(feature, sums.rows[cut - 1]),
                           dataset.low(feature, sums.rows[cut])));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "binned_dataset.hpp"
+#include "monitor.hpp"
 #include "target.hpp"
 
 namespace committee {
@@ -18,6 +19,6 @@ namespace committee {
 // The cuts, ascending, in the type of the feature: values up to the first are in the first
 // interval.
 std::vector<Value> interval_cuts(const BinnedDataset& dataset, std::size_t feature,
-                                 const Target& target, const Entries& entries);
+                                 const Target& target, const Entries& entries, Monitor& monitor);
 
 }  // namespace committee

@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint32_t kAll = 0xFFFFFFFEU;   // every branch, in shares
 constexpr std::uint32_t kNone = 0xFFFFFFFFU;  // no branch: the walk ends
 constexpr std::size_t kMinChunkRows = 256;
+constexpr std::size_t kCheckedRows = 64;    // as often stop requests are looked at
 constexpr std::int32_t kMissingLevel = -1;  // other negative levels are unseen ones
 
 // The number of the child that a row takes.
@@ -68,21 +69,25 @@ void walk(const Tree& tree, const TableView& table, std::size_t row, std::vector
 
 // Calls body(row, stack) for all rows.
 template <typename Body>
-void for_rows(std::size_t n_rows, std::size_t n_threads, Body&& body) {
+void for_rows(std::size_t n_rows, std::size_t n_threads, Monitor& monitor, Body&& body) {
   const std::size_t n_chunks = chunk_count(n_rows, kMinChunkRows, n_threads);
-  parallel_for(n_chunks, n_threads, [&](std::size_t chunk) {
+  const auto visit_chunk = [&](std::size_t chunk) {
     std::vector<Part> stack;
     const Range rows = chunk_range(n_rows, n_chunks, chunk);
-    for (std::size_t row = rows.begin; row < rows.end; ++row) body(row, stack);
-  });
+    for (std::size_t row = rows.begin; row < rows.end; ++row) {
+      if (row % kCheckedRows == 0) monitor.check();
+      body(row, stack);
+    }
+  };
+  parallel_for(n_chunks, n_threads, visit_chunk, &monitor);
 }
 
 }  // namespace
 
 void predict_shares(const Tree& tree, const TableView& table, std::span<double> out,
-                    std::size_t n_threads) {
+                    std::size_t n_threads, Monitor& monitor) {
   const std::size_t n_values = tree.n_values;
-  for_rows(table.n_rows, n_threads, [&](std::size_t row, std::vector<Part>& stack) {
+  for_rows(table.n_rows, n_threads, monitor, [&](std::size_t row, std::vector<Part>& stack) {
     double* sums = out.data() + row * n_values;
     std::fill_n(sums, n_values, 0.0);
     walk(tree, table, row, stack, [&](std::uint32_t node, double share, bool is_end) {
@@ -94,8 +99,8 @@ void predict_shares(const Tree& tree, const TableView& table, std::span<double> 
 }
 
 void apply_shares(const Tree& tree, const TableView& table, std::span<std::uint32_t> ends,
-                  std::size_t n_threads) {
-  for_rows(table.n_rows, n_threads, [&](std::size_t row, std::vector<Part>& stack) {
+                  std::size_t n_threads, Monitor& monitor) {
+  for_rows(table.n_rows, n_threads, monitor, [&](std::size_t row, std::vector<Part>& stack) {
     Part best{0, 0.0};
     walk(tree, table, row, stack, [&](std::uint32_t node, double share, bool is_end) {
       if (is_end && share > best.share) best = {node, share};
@@ -104,12 +109,13 @@ void apply_shares(const Tree& tree, const TableView& table, std::span<std::uint3
   });
 }
 
-SharePath share_path(const Tree& tree, const TableView& table) {
+SharePath share_path(const Tree& tree, const TableView& table, Monitor& monitor) {
   SharePath path;
   path.offsets.push_back(0);
   std::vector<Part> stack;
   std::vector<Part> passed;
   for (std::size_t row = 0; row < table.n_rows; ++row) {
+    if (row % kCheckedRows == 0) monitor.check();
     passed.clear();
     walk(tree, table, row, stack,
          [&](std::uint32_t node, double share, bool) { passed.push_back({node, share}); });

@@ -10,17 +10,20 @@
 #include <vector>
 
 #include "column.hpp"
+#include "monitor.hpp"
 #include "tree.hpp"
 
 namespace committee {
 
+// These take time like the whole tree for a row without any value; a stopped monitor ends them.
+
 // The values of the ends of each row's walk, weighed by its shares: n_rows x n_values.
 void predict_shares(const Tree& tree, const TableView& table, std::span<double> out,
-                    std::size_t n_threads);
+                    std::size_t n_threads, Monitor& monitor);
 
 // The end with the largest share of each row; of equal ones the first.
 void apply_shares(const Tree& tree, const TableView& table, std::span<std::uint32_t> ends,
-                  std::size_t n_threads);
+                  std::size_t n_threads, Monitor& monitor);
 
 // All nodes that a row passes and its share there: row i passes indices[offsets[i]] ...
 // indices[offsets[i + 1] - 1], ascending.
@@ -29,7 +32,7 @@ struct SharePath {
   std::vector<std::int32_t> indices;
   std::vector<double> shares;
 };
-SharePath share_path(const Tree& tree, const TableView& table);
+SharePath share_path(const Tree& tree, const TableView& table, Monitor& monitor);
 
 // The branch of an inner node that each row would take if it came there, -1 for none: its value is
 // missing or has no branch.

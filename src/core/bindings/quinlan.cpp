@@ -130,11 +130,10 @@ nb::object cuts_of(const DatasetObject& self, std::size_t feature,
   const Target target = make_target(n_rows, classes, n_classes, std::nullopt);
   if (target.n_outputs != 1) throw nb::value_error("the target must have one column");
   const auto weight_span = span_of(weights, n_rows, "weights");
-  std::vector<Value> cuts;
-  {
-    const WithoutGil without_gil;
-    cuts = interval_cuts(self.dataset, feature, target, make_entries(n_rows, weight_span, {}));
-  }
+  const std::vector<Value> cuts = run_monitored(nb::none(), [&](Monitor& monitor) {
+    const Entries entries = make_entries(n_rows, weight_span, {});
+    return interval_cuts(self.dataset, feature, target, entries, monitor);
+  });
   if (self.dataset.feature(feature).kind == FeatureKind::kInteger) {
     return nb::cast(gather(cuts, [](const Value& cut) { return cut.integer; }));
   }
@@ -150,8 +149,9 @@ auto predict_table(const TreeObject& tree, const TableObject& table, std::int64_
   const std::size_t threads = threads_of(n_threads);
   tree.check_table(table.view());
   auto out = empty_array<double>({table.view().n_rows, tree.tree().n_values});
-  const WithoutGil without_gil;
-  predict_shares(tree.tree(), table.view(), {out.data(), out.size()}, threads);
+  run_monitored(nb::none(), [&](Monitor& monitor) {
+    predict_shares(tree.tree(), table.view(), {out.data(), out.size()}, threads, monitor);
+  });
   return out;
 }
 
@@ -159,18 +159,16 @@ auto apply_table(const TreeObject& tree, const TableObject& table, std::int64_t 
   const std::size_t threads = threads_of(n_threads);
   tree.check_table(table.view());
   auto out = empty_array<std::uint32_t>({table.view().n_rows});
-  const WithoutGil without_gil;
-  apply_shares(tree.tree(), table.view(), {out.data(), out.size()}, threads);
+  run_monitored(nb::none(), [&](Monitor& monitor) {
+    apply_shares(tree.tree(), table.view(), {out.data(), out.size()}, threads, monitor);
+  });
   return out;
 }
 
 nb::tuple path_of_table(const TreeObject& tree, const TableObject& table) {
   tree.check_table(table.view());
-  SharePath path;
-  {
-    const WithoutGil without_gil;
-    path = share_path(tree.tree(), table.view());
-  }
+  SharePath path = run_monitored(
+      nb::none(), [&](Monitor& monitor) { return share_path(tree.tree(), table.view(), monitor); });
   return nb::make_tuple(to_array(std::move(path.offsets)), to_array(std::move(path.indices)),
                         to_array(std::move(path.shares)));
 }
