@@ -160,7 +160,8 @@ SQUARED: dict[str, Callable[[Any, float], Any]] = {
     "neg_brier": lambda error, spread: -error,
     "neg_mean_squared_error": lambda error, spread: -error,
     "neg_root_mean_squared_error": lambda error, spread: -np.sqrt(error),
-    "r2": lambda error, spread: 1 - error / spread if spread > 0 else -error,
+    # Of a target without variance nothing can be explained, says scikit-learn.
+    "r2": lambda error, spread: 1 - error / spread if spread > 0 else np.where(error > 0, 0.0, 1.0),
 }
 
 
