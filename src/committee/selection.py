@@ -39,8 +39,7 @@ class EnsembleSelectionClassifier(ClassifierMixin, SelectionModel):
         Begin with so many of the best models, and then pick. "auto" begins with as many as are best
         together, 0 with an empty committee.
     n_bags : int, default=1
-        Selections, of which each picks from some of the models; their weights are averaged. A
-        large library is less likely to be picked from by chance with 20 of them.
+        Selections, of which each picks from some of the models; their weights are averaged.
     bag_fraction : float, default=0.5
         Share of the models that each selection may pick from, if there are several.
     cv : int, float, str, splitter, iterable or None, default=None
@@ -220,8 +219,7 @@ class EnsembleSelectionRegressor(RegressorMixin, SelectionModel):
         Begin with so many of the best models, and then pick. "auto" begins with as many as are best
         together, 0 with an empty committee.
     n_bags : int, default=1
-        Selections, of which each picks from some of the models; their weights are averaged. A
-        large library is less likely to be picked from by chance with 20 of them.
+        Selections, of which each picks from some of the models; their weights are averaged.
     bag_fraction : float, default=0.5
         Share of the models that each selection may pick from, if there are several.
     cv : int, float, str, splitter, iterable or None, default=None
