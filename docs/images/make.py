@@ -37,11 +37,13 @@ from committee import (
     plot_margins,
     plot_oob_curve,
     plot_proximity,
+    plot_pruning,
     plot_rounds,
     plot_training,
     plot_tree,
     plot_tuning,
     plot_votes,
+    prune_ensemble,
     tune_max_features,
 )
 from committee.datasets import load_penguins, load_ten_points
@@ -156,6 +158,15 @@ def penguin_forest() -> None:
     save("votes.png", plot_votes(model, X[doubtful : doubtful + 1]).figure)
     save("contributions.png", plot_contributions(model, X[doubtful : doubtful + 1], top=5).figure)
     save("proximity.png", plot_proximity(model, X, y, out_of_bag=True).figure)
+
+
+def pruning() -> None:
+    """Draw what so many trees of a forest are worth."""
+    X, y = load_digits(return_X_y=True)
+    train, rest, y_train, y_rest = train_test_split(X, y, test_size=0.6, random_state=0)
+    forest = RandomForestClassifier(300, random_state=0).fit(train, y_train)
+    _, path = prune_ensemble(forest, rest, y_rest, tolerance=0.01)
+    save("pruning-members.png", plot_pruning(path).figure)
 
 
 def training() -> None:
@@ -274,6 +285,7 @@ if __name__ == "__main__":
     importances()
     quantiles()
     penguin_forest()
+    pruning()
     training()
     round_choice()
     adaboost_rounds()

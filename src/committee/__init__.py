@@ -21,12 +21,15 @@ _HOMES = {
     "Diversity": "committee._diversity",
     "DynamicSelectionClassifier": "committee.dynamic",
     "DynamicSelectionRegressor": "committee.dynamic",
+    "EnsembleSelectionClassifier": "committee.selection",
+    "EnsembleSelectionRegressor": "committee.selection",
     "ExtraTreesClassifier": "committee.forests",
     "ExtraTreesRegressor": "committee.forests",
     "GradientBoostingClassifier": "committee.boosting",
     "GradientBoostingRegressor": "committee.boosting",
     "ID3Classifier": "committee.quinlan",
     "ModelFileError": "committee._model_file",
+    "PruningPath": "committee.pruning",
     "RandomForestClassifier": "committee.forests",
     "RandomForestRegressor": "committee.forests",
     "StackingClassifier": "committee.stacking",
@@ -46,11 +49,13 @@ _HOMES = {
     "plot_margins": "committee.adaboost_plots",
     "plot_oob_curve": "committee.forest_plots",
     "plot_proximity": "committee.forest_plots",
+    "plot_pruning": "committee.forest_plots",
     "plot_rounds": "committee.adaboost_plots",
     "plot_training": "committee.boosting_plots",
     "plot_tree": "committee.plots",
     "plot_tuning": "committee.forest_plots",
     "plot_votes": "committee.forest_plots",
+    "prune_ensemble": "committee.pruning",
     "save": "committee._model_file",
     "tune_max_features": "committee.tuning",
 }
@@ -67,12 +72,15 @@ __all__ = [
     "Diversity",
     "DynamicSelectionClassifier",
     "DynamicSelectionRegressor",
+    "EnsembleSelectionClassifier",
+    "EnsembleSelectionRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "ID3Classifier",
     "ModelFileError",
+    "PruningPath",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "StackingClassifier",
@@ -93,11 +101,13 @@ __all__ = [
     "plot_margins",
     "plot_oob_curve",
     "plot_proximity",
+    "plot_pruning",
     "plot_rounds",
     "plot_training",
     "plot_tree",
     "plot_tuning",
     "plot_votes",
+    "prune_ensemble",
     "save",
     "tune_max_features",
 ]
@@ -120,6 +130,7 @@ if TYPE_CHECKING:
         plot_intervals,
         plot_oob_curve,
         plot_proximity,
+        plot_pruning,
         plot_tuning,
         plot_votes,
     )
@@ -130,7 +141,9 @@ if TYPE_CHECKING:
         RandomForestRegressor,
     )
     from committee.plots import plot_tree
+    from committee.pruning import PruningPath, prune_ensemble
     from committee.quinlan import C45Classifier, ID3Classifier
+    from committee.selection import EnsembleSelectionClassifier, EnsembleSelectionRegressor
     from committee.stacking import StackingClassifier, StackingRegressor
     from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
     from committee.tuning import tune_max_features

@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -349,6 +350,25 @@ class BaggingModel(MetaEstimator):
             use_median=self._uses_median(),
             is_weighted=self.weighting is not None,
         )
+
+    def _picked(self, numbers: NDArray[np.int64]) -> Self:
+        """Return an ensemble of some of the members; out-of-bag estimates are of all of them."""
+        small, rows, features = copy(self), self._row_sampler, self._feature_sampler
+        for name in (*OOB_ATTRIBUTES, "estimator_weights_"):
+            small.__dict__.pop(name, None)
+        if hasattr(self, "estimator_weights_"):
+            weights = self.estimator_weights_[numbers]
+            small.estimator_weights_ = weights / weights.sum()
+        members = self.estimators_
+        if isinstance(members, TreeMembers):
+            small.estimators_ = members.picked(numbers)
+        else:
+            small.estimators_ = [members[number] for number in numbers]
+        small._row_sampler = rows.picked(numbers)
+        small._feature_sampler = None if features is None else features.picked(numbers)
+        small._fingerprint = -1  # of no table: members can no longer join those of the last fit
+        small.set_params(n_estimators=len(numbers), warm_start=False)
+        return small
 
     # ---- asking the members ----
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from copy import copy
+from dataclasses import replace
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ from committee._estimator import Estimator
 from committee._forest_answers import ForestAnswers
 from committee._forest_growth import Floats
 from committee._forest_oob import TrainingRecord
+from committee._oob import OOB_ATTRIBUTES
 from committee._sampling import RowSampler, member_seed
 from committee._table import TableSchema
 from committee._threads import resolve_threads
@@ -146,6 +149,21 @@ class FittedForest(ForestAnswers, ContributionsMixin, Estimator):
         attributes = {name: getattr(self, name) for name in names if hasattr(self, name)}
         model._adopt(self._forest.tree(index), self.schema_, self._class_labels(), **attributes)
         return model
+
+    def _picked(self, trees: NDArray[np.int64]) -> Self:
+        """Return a forest of some of the trees; what is known of training rows is of all trees."""
+        forest, small = self._forest, copy(self)
+        for name in OOB_ATTRIBUTES:
+            small.__dict__.pop(name, None)
+        rows, features, train = self._row_sampler, self._feature_sampler, self._train
+        small._forest = _core.Forest.join([forest.part(int(k), int(k) + 1) for k in trees])
+        small._row_sampler = None if rows is None else rows.picked(trees)
+        small._feature_sampler = None if features is None else features.picked(trees)
+        if train is not None:
+            small._train = replace(train, leaves=train.leaves[:, trees], oob_values=None)
+        small._fingerprint = -1  # of no table: trees can no longer join those of the last fit
+        small.set_params(n_estimators=len(trees), warm_start=False)
+        return small
 
     @property
     def feature_importances_(self) -> Floats:

@@ -48,8 +48,8 @@ class _Remembered(TrainingTable):
         memory = self._memory(asker)
         if memory.oob_values is None:
             raise ValueError(
-                f"{asker} needs out-of-bag rows, but every tree has learnt from all rows; fit with "
-                "bootstrap=True or a lower max_samples"
+                f"{asker} needs out-of-bag rows, but every tree has learnt from all rows, or the "
+                "forest was pruned; fit with bootstrap=True or a lower max_samples"
             )
         known = ~np.isnan(memory.oob_values[:, 0])
         if memory.weights is not None:

@@ -99,6 +99,7 @@ def fit_layer(
     refit: bool,
     wants_opinions: bool,
     progress: Progress,
+    fits_whole: bool = True,
 ) -> LevelOne:
     """Fit a layer of members, and gather what those say who have not seen a row.
 
@@ -120,6 +121,9 @@ def fit_layer(
         Without, members are fitted to all rows and nothing else.
     progress : Progress
         Told how many fits are done.
+    fits_whole : bool, default=True
+        Without, members that would be fitted once more, to all rows, are None: whoever looks at
+        the opinions first decides which of them are worth a fit.
 
     Returns
     -------
@@ -136,7 +140,7 @@ def fit_layer(
         if has_oob[number]:
             own.append(Task(name, number, clone(estimator).set_params(oob_score=True)))
         else:
-            if refit or not wants_opinions:
+            if fits_whole and (refit or not wants_opinions):
                 own.append(Task(name, number, estimator))
             if wants_opinions:
                 own += [
@@ -168,8 +172,8 @@ def fit_layer(
         folds = [(task.test, result) for task, result in mine if task.train is not None]
         if wants_opinions:
             opinions.append(_mean_opinion(len(team.y), folds))
-        if whole:
-            members.append(whole[0])
+        if whole or refit:
+            members.append(whole[0] if whole else None)
         else:
             members.append(FoldMean(voice, [member for _, (member, _) in folds]))
             voices[number] = replace(voice, labels=None)

@@ -8,9 +8,9 @@ the member only, so that samples are never stored: whoever needs one draws it ag
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,9 @@ class RowSampler:
         Draw probabilities of the units (rows or groups), up to a factor.
     unit_strata : ndarray of int32 or None
         Stratum of each unit.
+    numbers : ndarray of int64 or None
+        The numbers under which the members of a pruned ensemble made their draws; None if each is
+        its place.
 
     Examples
     --------
@@ -98,6 +101,9 @@ class RowSampler:
     unit_of_row: NDArray[np.uint32] | None = None
     unit_weights: NDArray[np.float64] | None = None
     unit_strata: NDArray[np.int32] | None = None
+    numbers: NDArray[np.int64] | None = None
+
+    _later_fields: ClassVar[tuple[str, ...]] = ("numbers",)
 
     @cached_property
     def plan(self) -> SamplingPlan:
@@ -125,7 +131,12 @@ class RowSampler:
 
     def counts(self, member: int) -> NDArray[np.uint32]:
         """Return how often a member draws each row."""
-        return self.plan.draw(row_seed(self.seed), member)
+        number = member if self.numbers is None else int(self.numbers[member])
+        return self.plan.draw(row_seed(self.seed), number)
+
+    def picked(self, members: NDArray[np.int64]) -> RowSampler:
+        """Return the draws of some members, who are now numbered 0, 1, ..."""
+        return replace(self, numbers=members if self.numbers is None else self.numbers[members])
 
     def rows(self, member: int) -> NDArray[np.int64]:
         """Return the rows of a member in ascending order, a row drawn twice twice."""
@@ -167,6 +178,8 @@ class RowSampler:
             raise ValueError("a number is out of range")
         if max(self.n_rows, self.n_draws, self.n_portions) >= 2**32:
             raise ValueError("a number is too large")
+        if self.numbers is not None and (self.numbers.dtype != "i8" or self.numbers.ndim != 1):
+            raise ValueError("numbers is not a list of numbers")
         weights, strata = self.unit_weights, self.unit_strata
         if weights is not None and not (np.isfinite(weights).all() and (weights >= 0).all()):
             raise ValueError("weights are not finite")

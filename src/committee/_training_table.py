@@ -48,6 +48,11 @@ class TrainingTable:
                 f"{asker} needs out-of-bag rows, but every tree has learnt from all rows; fit with "
                 "bootstrap=True or a lower max_samples"
             )
+        if sampler.numbers is not None:
+            raise ValueError(
+                f"{asker} needs the draws of all trees, but this forest was pruned; ask the forest "
+                "that it came from"
+            )
         if sampler.n_rows != n_rows:
             raise ValueError(
                 f"{asker} takes the training table, whose {sampler.n_rows} rows are matched with "

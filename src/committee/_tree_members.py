@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, overload
 
 import numpy as np
@@ -84,6 +84,12 @@ class TreeMembers(Sequence[Any]):
                 tree, schema, [labels], classes_=labels, n_classes_=n_classes, n_outputs_=1
             )
         return model
+
+    def picked(self, numbers: NDArray[np.int64]) -> TreeMembers:
+        """Return some of the members, in the given order."""
+        parts = [self.forest.part(int(number), int(number) + 1) for number in numbers]
+        features = None if self.features is None else self.features.picked(numbers)
+        return replace(self, forest=_core.Forest.join(parts), features=features)
 
     def values(self, X: Any, name: str, weights: Floats, hard: bool, n_threads: int) -> Floats:
         """Return weighted sums of the opinions of all members."""

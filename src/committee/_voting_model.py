@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -199,6 +200,20 @@ class VotingModel(TransformerMixin, NamedMembers):
         said = np.stack([each[kept] for each in layer.opinions])
         weights = None if team.weights is None else team.weights[kept]
         return self._learn_weights(choice, said, team.y[kept], weights)
+
+    def _picked(self, numbers: NDArray[np.int64]) -> Self:
+        """Return an ensemble of some of the members; the others are dropped."""
+        small, names = copy(self), [self._names[number] for number in numbers]
+        small.estimators = [
+            (name, member if name in names else "drop") for name, member in self.estimators
+        ]
+        small.estimators_ = [self.estimators_[number] for number in numbers]
+        small._voices = [self._voices[number] for number in numbers]
+        small._names = names
+        small.weights_ = self.weights_[numbers] / self.weights_[numbers].sum()
+        pairs = list(zip(names, small.estimators_, strict=True))
+        small.named_estimators_ = small._named_fitted(pairs, small.estimators_)
+        return small
 
     # ---- asking ----
 

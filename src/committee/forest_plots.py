@@ -15,6 +15,7 @@ from committee._tree_layout import INK, class_color
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from committee.pruning import PruningPath
     from committee.tuning import TuningResult
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "plot_intervals",
     "plot_oob_curve",
     "plot_proximity",
+    "plot_pruning",
     "plot_tuning",
     "plot_votes",
 ]
@@ -457,6 +459,64 @@ def plot_tuning(result: TuningResult, *, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("out-of-bag loss of the full forest", color=INK)
     if len(names) > 1:
         ax.legend(frameon=False, labelcolor=INK)
+    _tidy(ax, "y")
+    return ax
+
+
+def plot_pruning(path: PruningPath, *, ax: Axes | None = None) -> Axes:
+    """Draw what so many members of an ensemble are worth.
+
+    Parameters
+    ----------
+    path : PruningPath
+        What `prune_ensemble` returned beside the pruned ensemble.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure when None.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        A line of the score that was found on rows without a say in the order, a broken one of what
+        the rows that chose it promised, and a dot at the pruned ensemble.
+
+    Examples
+    --------
+    >>> from committee import RandomForestClassifier, plot_pruning, prune_ensemble
+    >>> from committee.datasets import load_penguins
+    >>> X, y = load_penguins()
+    >>> forest = RandomForestClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> small, path = prune_ensemble(forest, X[1::2], y[1::2])
+    >>> plot_pruning(path).get_xlabel()
+    'members'
+    """
+    if not (hasattr(path, "promised") and hasattr(path, "n_kept")):
+        raise TypeError(f"path must be what prune_ensemble returned; got {type(path).__name__}")
+    ax = _axes(ax, "plot_pruning", (6.4, 3.6))
+    numbers = np.arange(1, len(path) + 1)
+    ax.axhline(path.full_score, color=_GREY, linewidth=1, linestyle=":")
+    ax.plot(numbers, path.promised, "--", color=_GREY, linewidth=1.5, label="promised")
+    ax.plot(numbers, path.found, color=_BLUE, linewidth=2, label="found on rows without a say")
+    kept = path.n_kept, path.found[path.n_kept - 1]
+    ax.plot(*kept, "o", color=_ORANGE, markersize=7)
+    ax.annotate(
+        f"{path.n_kept} of {len(path)}, cost {path.cost:.2g}",
+        kept,
+        (-9, 6),
+        textcoords="offset points",
+        ha="right",
+        color=INK,
+    )
+    if len(path) > 20:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter("{x:g}")
+    # The first few members are so poor that nothing could be seen of the others.
+    shown = np.concatenate([path.found, path.promised])
+    low = min(np.quantile(shown, 0.1), kept[1])
+    room = 0.08 * (shown.max() - low) or 1e-3
+    ax.set_ylim(low - room, shown.max() + room)
+    ax.set_xlabel("members", color=INK)
+    ax.set_ylabel(path.metric, color=INK)
+    ax.legend(frameon=False, labelcolor=INK, loc="lower right")
     _tidy(ax, "y")
     return ax
 

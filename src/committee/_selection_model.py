@@ -1,0 +1,238 @@
+"""What ensemble selection of classifiers and of regressors shares: fitting, and weighted means."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee._any_table import AnyTable, reads_tables
+from committee._committee_judge import Floats, Opinions
+from committee._greedy_selection import SelectionRules
+from committee._level_one import LevelOne, fit_layer
+from committee._level_one_plan import PlanRows, check_cv, plan_level_one
+from committee._named_members import Named, NamedMembers
+from committee._oob_target import OobTarget, resolve_metric
+from committee._params import check_bool, check_int, check_real, check_seed
+from committee._progress import Progress
+from committee._sampling import parameter_seed
+from committee._selection_record import Selection, select
+from committee._target import check_same_length
+from committee._team import Task, Team
+from committee._voice import Voice
+from committee._weights import read_weights
+
+_SPLITS, _BAGS = 21, 22  # what seeds of their own are made for
+
+
+class SelectionModel(NamedMembers):
+    """Base class of the estimators that select members from a library of models."""
+
+    _stored_attributes = ("_voices",)
+    _derived_attributes = ("named_estimators_",)
+
+    estimators: Any
+    n_rounds: int
+    scoring: Any
+    sorted_init: int | str
+    n_bags: int
+    bag_fraction: float
+    cv: Any
+    refit: bool
+    n_jobs: int | None
+    verbose: int
+    random_state: Any
+
+    # Fitted attributes.
+    weights_: Floats
+    selection_: Selection
+    feature_names_in_: NDArray[Any]
+    _voices: list[Voice]
+
+    _default_scoring: str
+
+    # ---- what classifiers and regressors do in their own way ----
+
+    @abstractmethod
+    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return class codes and labels, or numbers and None."""
+
+    @abstractmethod
+    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
+        """Return how a member is asked."""
+
+    @property
+    def _is_prefit(self) -> bool:
+        return isinstance(self.cv, str) and self.cv == "prefit"
+
+    # ---- fitting ----
+
+    def _check_switches(self) -> None:
+        check_cv(self.cv)
+        check_int("n_rounds", self.n_rounds, 1)
+        check_int("n_bags", self.n_bags, 1)
+        check_real("bag_fraction", self.bag_fraction, 0.0, 1.0, include_low=False)
+        check_bool("refit", self.refit)
+        is_auto = isinstance(self.sorted_init, str) and self.sorted_init == "auto"
+        if isinstance(self.sorted_init, str) and not is_auto:
+            raise ValueError(f'sorted_init must be an int >= 0 or "auto"; got {self.sorted_init!r}')
+        if not is_auto:
+            check_int("sorted_init", self.sorted_init, 0)
+        is_switch = isinstance(self.verbose, bool | np.bool_)
+        check_int("verbose", int(self.verbose) if is_switch else self.verbose, 0)
+        if self.scoring is not None and isinstance(resolve_metric(self.scoring, "scoring"), bool):
+            raise TypeError(
+                f"scoring must be None, a metric or the name of a scorer; got {self.scoring!r}"
+            )
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, fit_params: Mapping[str, Any]
+    ) -> None:
+        self._check_switches()
+        (pairs,) = self._checked_lists()
+        table = AnyTable(X)
+        codes, labels = self._read_target(y, pairs)
+        check_same_length(table.n_rows, len(codes))
+        weights = read_weights(sample_weight, table.n_rows)
+        seed = check_seed(self.random_state)
+        member_seed = None if self.random_state is None else seed
+        params = self._routed(fit_params)
+        team = Team(table, codes, labels, weights, self.n_jobs, member_seed, params)
+        layer = self._ask_members(team, pairs, groups, seed)
+        selection = self._select(team, layer, pairs, groups, seed)
+        chosen = np.flatnonzero(selection.weights)
+        members = self._finished(team, layer, pairs, chosen)
+        attributes: dict[str, Any] = {
+            "estimators_": members,
+            "named_estimators_": self._named_fitted([pairs[k] for k in chosen], members),
+            "weights_": selection.weights,
+            "selection_": selection,
+            "_voices": [layer.voices[place] for place in chosen],
+            "n_features_in_": table.n_features,
+        }
+        if labels is not None:
+            attributes["classes_"] = labels
+        if table.names is not None:
+            attributes["feature_names_in_"] = np.array(table.names, dtype=object)
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(attributes)
+
+    def _ask_members(self, team: Team, pairs: Named, groups: Any, seed: int) -> LevelOne:
+        """Gather what members say about rows that they have not seen."""
+        rows = PlanRows(
+            len(team.y),
+            team.y,
+            team.labels is not None,
+            team.weights,
+            groups,
+            team.table.native,
+            parameter_seed(seed, _SPLITS),
+        )
+        plan = plan_level_one(self.cv, rows, 1)
+        (splits,) = plan.layers
+        return fit_layer(
+            team,
+            pairs,
+            [self._voice(name, each, team.labels) for name, each in pairs],
+            plan,
+            splits,
+            refit=self.refit,
+            wants_opinions=True,
+            progress=self._progress(max(1, len(pairs) * len(splits)), "fits"),
+            fits_whole=False,
+        )
+
+    def _select(
+        self, team: Team, layer: LevelOne, pairs: Named, groups: Any, seed: int
+    ) -> Selection:
+        present = layer.covered if team.weights is None else layer.covered & (team.weights > 0)
+        rows = np.flatnonzero(present)
+        _check_opinions(pairs, layer.opinions, rows)
+        weights = None if team.weights is None else team.weights[rows]
+        truth = team.y[rows][:, np.newaxis]
+        target = (
+            OobTarget(reals=truth, weights=weights)
+            if team.labels is None
+            else OobTarget(truth.astype(np.int32), [team.labels], weights=weights)
+        )
+        scoring = self._default_scoring if self.scoring is None else self.scoring
+        rules = SelectionRules(
+            self.n_rounds,
+            self.sorted_init,
+            self.n_bags,
+            float(self.bag_fraction),
+            parameter_seed(seed, _BAGS),
+        )
+        return select(
+            tuple(name for name, _ in pairs),
+            Opinions(np.stack([each[rows] for each in layer.opinions]), target, scoring),
+            rules,
+            scoring if isinstance(scoring, str) else getattr(scoring, "__name__", repr(scoring)),
+            None if groups is None else np.asarray(groups)[rows],
+        )
+
+    def _finished(
+        self, team: Team, layer: LevelOne, pairs: Named, chosen: NDArray[np.intp]
+    ) -> list[Any]:
+        """Return the chosen members; those that are to be fitted to all rows now are."""
+        tasks = [
+            Task(pairs[place][0], int(place), pairs[place][1])
+            for place in chosen
+            if layer.members[place] is None
+        ]
+        fitted = iter(team.run(tasks, self._progress(max(1, len(tasks)), "chosen members")))
+        members = [layer.members[place] for place in chosen]
+        return [next(fitted)[0] if each is None else each for each in members]
+
+    def _progress(self, n_all: int, noun: str) -> Progress:
+        return Progress(type(self).__name__, noun, n_all, int(self.verbose))
+
+    # ---- asking ----
+
+    def _mean(self, X: Any) -> Floats:
+        """Return the weighted mean of the opinions of the members."""
+        self._check_fitted()
+        names = getattr(self, "feature_names_in_", None)
+        table = AnyTable(X).matched(
+            None if names is None else tuple(names), self.n_features_in_, type(self).__name__, 5
+        )
+        weights = self.weights_[self.weights_ > 0]
+        total: Any = 0.0
+        for weight, member, voice in zip(weights, self.estimators_, self._voices, strict=True):
+            shown = table.shown_to(member) if reads_tables(member) else table.native
+            total = total + weight * voice.ask(member, shown)
+        return np.asarray(total)
+
+    def _validate_loaded(self) -> None:
+        """Check that the parts of a loaded model fit each other."""
+        if not hasattr(self, "estimators_"):
+            return
+        weights, selection = self.weights_, self.selection_
+        if not isinstance(weights, np.ndarray) or weights.dtype != np.float64 or weights.ndim != 1:
+            raise ValueError("the weights are no list of numbers")
+        if not (weights >= 0).all() or not np.isclose(weights.sum(), 1.0):
+            raise ValueError("the weights do not add up to one")
+        n_members = int((weights > 0).sum())
+        if len(self.estimators_) != n_members or len(self._voices) != n_members:
+            raise ValueError("the weights do not fit the members")
+        if not all(type(each) is Voice for each in self._voices):
+            raise ValueError("a voice is of another type")
+        if type(selection) is not Selection or len(selection.names) != len(weights):
+            raise ValueError("the record of the selection does not fit the members")
+        pairs = [(selection.names[place], None) for place in np.flatnonzero(weights)]
+        self.named_estimators_ = self._named_fitted(pairs, self.estimators_)
+
+
+def _check_opinions(pairs: Named, opinions: Sequence[Floats], rows: NDArray[np.intp]) -> None:
+    """Raise unless there are rows on which every member has said something finite."""
+    for (name, _), said in zip(pairs, opinions, strict=True):
+        if np.isnan(said).all() or not np.isfinite(said[rows]).all():
+            raise ValueError(
+                f"the member {name!r} predicts NaN or infinity, of which no mean can be made; fix "
+                'it, or put "drop" in its place'
+            )
+    if len(rows) == 0:
+        raise ValueError("no row has an opinion of every member; cv leaves nothing to judge by")
