@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.utils import Bunch
 
@@ -20,8 +19,8 @@ from committee._bagging_model import BaggingModel
 from committee._fitted_forest import FittedForest
 from committee._oob import OOB_ATTRIBUTES
 from committee._opinions import MemberBlock
+from committee._panel import make_panel
 from committee._tree_members import TreeMembers
-from committee._voice import Voice
 from committee._voting_model import VotingModel
 
 Floats = NDArray[np.float64]
@@ -82,36 +81,11 @@ def _ask_bagged(ensemble: BaggingModel, X: Any) -> Floats:
 
 
 def _ask_others(ensemble: Any, X: Any) -> tuple[Floats, Floats]:
-    members = ensemble.estimators_
-    if not isinstance(members, list | tuple):
+    if not isinstance(ensemble.estimators_, list | tuple):
         raise _no_average(ensemble)
-    labels = class_labels(ensemble)
-    if len(labels) > 1:
-        raise ValueError(f"ensemble must have one output; {type(ensemble).__name__} has several")
-    columns = getattr(ensemble, "estimators_features_", None)
-    if hasattr(ensemble, "_validate_X_predict"):  # scikit-learn's forests
-        X = ensemble._validate_X_predict(X)
-    elif columns is not None and not issparse(X):
-        X = np.asarray(X)
-    voice = _shared_voice(ensemble, members, labels)
-    said = []
-    for number, member in enumerate(members):
-        shown = X if columns is None else AnyTable(X).take(None, np.asarray(columns[number]))
-        said.append(voice.ask(member, shown))
-    weights = getattr(ensemble, "_weights_not_none", None)
-    return np.stack(said), np.ones(len(said)) if weights is None else np.asarray(weights, float)
-
-
-def _shared_voice(ensemble: Any, members: Any, labels: list[NDArray[Any]]) -> Voice:
-    if not labels:
-        return Voice("predict", 0)
-    asks_shares = all(hasattr(each, "predict_proba") for each in members)
-    is_hard = getattr(ensemble, "voting", "soft") == "hard"
-    known = {label for each in members for label in getattr(each, "classes_", ())}
-    # Members of scikit-learn's ensembles are fitted to codes; others may speak of labels.
-    speaks_labels = known == set(labels[0].tolist())
-    method = "predict_proba" if asks_shares and not is_hard else "predict"
-    return Voice(method, len(labels[0]), labels[0] if speaks_labels else None)
+    panel, table = make_panel(ensemble), AnyTable(X)
+    said = [panel.ask(number, table)[0] for number in range(len(panel))]
+    return np.stack(said), panel.weights
 
 
 def check_average(ensemble: Any, X: Any, said: Floats, weights: Floats) -> None:

@@ -208,8 +208,9 @@ def _weights_of(committee: Any, n_members: int) -> Floats:
 
 def _counts_votes(committee: Any) -> bool:
     """Whether a committee adds up the classes that members vote for, and no probabilities."""
-    if getattr(committee, "voting", None) == "hard":
-        return True
+    rule = getattr(committee, "voting", None)
+    if rule is not None:
+        return rule not in ("soft", "confidence")
     is_adaboost = type(committee).__name__ == "AdaBoostClassifier"
     return is_adaboost and getattr(committee, "variant", "discrete") == "discrete"
 
