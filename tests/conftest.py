@@ -1,7 +1,9 @@
 """Seeds for all tests: one fixed seed by default, another through an environment variable."""
 
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -20,3 +22,20 @@ def seed():
 @pytest.fixture
 def rng(seed):
     return np.random.default_rng(seed)
+
+
+@pytest.fixture
+def ctrl_c():
+    """Sends SIGINT after a while; the handler is put back afterwards."""
+    usual_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timers = []
+
+    def send(seconds):
+        timers.append(threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)))
+        timers[-1].start()
+
+    yield send
+    for timer in timers:
+        timer.cancel()
+        timer.join()
+    signal.signal(signal.SIGINT, usual_handler)

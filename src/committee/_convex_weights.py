@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from committee._any_table import AnyTable
 from committee._codec_classes import register
+from committee._voice import METHODS
 
 Floats = NDArray[np.float64]
 
@@ -99,70 +100,121 @@ def blend_weights(values: Floats, y: Floats, weights: Floats | None = None) -> F
     [0.5, 0.5]
     """
     errors = values - y[:, np.newaxis]
+    largest = float(np.abs(errors).max(initial=0.0))
+    if largest > 0.0:
+        errors = errors / largest
     if weights is not None:
         errors = errors * np.sqrt(weights / weights.sum())[:, np.newaxis]
-    largest = float(np.abs(errors).max(initial=0.0))
-    if largest == 0.0:
-        return np.full(values.shape[1], 1.0 / values.shape[1])
-    factor = np.linalg.qr(errors / largest, mode="r")  # as many rows as members
-    system = np.vstack([factor, np.ones(values.shape[1]) * np.abs(factor).max()])
-    aim = np.append(np.zeros(len(factor)), np.abs(factor).max())
-    found, _ = nnls(system, aim)
+    factor: Floats = np.asarray(np.linalg.qr(errors, mode="r"))  # as many rows as members
+    sizes = np.sqrt((factor**2).sum(axis=0))
+    least = float(sizes.min())
+    if least == 0.0:
+        return np.asarray((sizes == 0.0) / (sizes == 0.0).sum())
+    # Columns of one length, and a last row as large as the best member is wrong: members that are
+    # far off do not drown the others.
+    found, _ = nnls(
+        np.vstack([factor, np.full(len(sizes), least)]) / sizes,
+        np.append(np.zeros(len(factor)), least),
+    )
+    found = found / sizes
     return np.asarray(found / found.sum())
 
 
 class _Convex(BaseEstimator):
-    """What both meta-learners share: columns of level-one data, member by member.
+    """What both meta-learners share: weights, learnt or given."""
 
-    Parameters
-    ----------
-    n_members : int
-        Number of members; each has the same number of columns, which come first.
-    weights : list of float or None
-        Given weights, which are then not learnt.
-    """
+    weights: list[float] | None
 
     weights_: Floats
     n_features_in_: int
 
-    def __init__(self, n_members: int, weights: list[float] | None = None) -> None:
-        self.n_members = n_members
-        self.weights = weights
-
-    def _opinions(self, X: Any, n_columns: int) -> Floats:
-        """Return the columns of the members as (n_rows, n_members, n_columns)."""
-        own = AnyTable(X).take(None, np.arange(self.n_members * n_columns))
-        values = np.asarray(own.toarray() if issparse(own) else own, np.float64)
-        return values.reshape(len(values), self.n_members, n_columns)
+    @property
+    def _n_members(self) -> int:
+        raise NotImplementedError
 
     def _learn(self, X: Any, learnt: Callable[[], Floats]) -> None:
         given = self.weights
         self.weights_ = learnt() if given is None else np.asarray(given, np.float64)
         self.n_features_in_ = AnyTable(X).n_features
 
+    def _validate_loaded(self) -> None:
+        """Check that the parts of a loaded model fit each other."""
+        if self._n_members < 1:
+            raise ValueError("there are no members")
+        if not hasattr(self, "weights_"):
+            return
+        weights = self.weights_
+        if weights.dtype != np.float64 or weights.shape != (self._n_members,):
+            raise ValueError("the weights do not fit the members")
+        if not np.isfinite(weights).all():
+            raise ValueError("the weights are no numbers")
+
+
+def _first_columns(X: Any, n_columns: int) -> Floats:
+    own = AnyTable(X).take(None, np.arange(n_columns))
+    return np.asarray(own.toarray() if issparse(own) else own, np.float64)
+
 
 @register
 class ConvexClassifier(ClassifierMixin, _Convex):
-    """A mixture of the probabilities of the members, see `mixture_weights`."""
+    """A mixture of the probabilities of the members, see `mixture_weights`.
 
-    classes_: NDArray[Any]
+    Members that have no probabilities vote.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes; targets are their codes.
+    methods : list of str
+        What each member was asked. Its columns follow those of the member before.
+    weights : list of float or None
+        Given weights, which are then not learnt.
+    """
+
+    def __init__(
+        self, n_classes: int, methods: list[str], weights: list[float] | None = None
+    ) -> None:
+        self.n_classes = n_classes
+        self.methods = methods
+        self.weights = weights
+
+    @property
+    def _n_members(self) -> int:
+        return len(self.methods)
+
+    @property
+    def classes_(self) -> NDArray[np.int64]:
+        """The codes of the classes."""
+        return np.arange(self.n_classes)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConvexClassifier:
         """Learn the weights."""
-        self.classes_ = np.unique(y)
         said = self._shares(X)
-        codes = np.searchsorted(self.classes_, y)
-        own = np.take_along_axis(said, codes[:, np.newaxis, np.newaxis], axis=2)[:, :, 0]
+        codes = np.asarray(y).astype(np.intp)[:, np.newaxis, np.newaxis]
+        own = np.take_along_axis(said, codes, axis=2)[:, :, 0]
         weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
         self._learn(X, lambda: mixture_weights(own, weights))
         return self
 
     def _shares(self, X: Any) -> Floats:
-        n_classes = len(self.classes_)
-        said = self._opinions(X, 1 if n_classes == 2 else n_classes)
-        if n_classes == 2:  #  classes: the column of the first was left out
-            said = np.concatenate([1 - said, said], axis=2)
-        return said
+        """Return the probabilities or votes of the members, (n_rows, n_members, n_classes)."""
+        several = 1 if self.n_classes == 2 else self.n_classes
+        widths = [1 if method == "predict" else several for method in self.methods]
+        columns = _first_columns(X, sum(widths))
+        parts = np.split(columns, np.cumsum(widths)[:-1], axis=1)
+        return np.stack(
+            [self._as_shares(part, how) for part, how in zip(parts, self.methods, strict=True)],
+            axis=1,
+        )
+
+    def _as_shares(self, values: Floats, method: str) -> Floats:
+        if method == "predict_proba":
+            is_short = self.n_classes == 2  # the column of the first class was left out
+            return np.hstack([1 - values, values]) if is_short else values
+        is_short = method == "decision_function" and self.n_classes == 2
+        scores = np.hstack([-values, values]) if is_short else values
+        codes = values[:, 0].astype(np.intp) if method == "predict" else scores.argmax(axis=1)
+        return np.asarray(np.eye(self.n_classes)[codes])
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the mixture of the probabilities."""
@@ -170,20 +222,48 @@ class ConvexClassifier(ClassifierMixin, _Convex):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the largest probability."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        return np.asarray(self.predict_proba(X).argmax(axis=1))
+
+    def _validate_loaded(self) -> None:
+        if type(self.n_classes) is not int or not 1 <= self.n_classes <= 2**20:
+            raise ValueError("the number of classes is no number")
+        if type(self.methods) is not list or not set(self.methods) <= set(METHODS):
+            raise ValueError("members cannot be asked in this way")
+        super()._validate_loaded()
 
 
 @register
 class ConvexRegressor(RegressorMixin, _Convex):
-    """A weighted mean of the predictions of the members, see `blend_weights`."""
+    """A weighted mean of the predictions of the members, see `blend_weights`.
+
+    Parameters
+    ----------
+    n_members : int
+        Number of members, whose columns come first.
+    weights : list of float or None
+        Given weights, which are then not learnt.
+    """
+
+    def __init__(self, n_members: int, weights: list[float] | None = None) -> None:
+        self.n_members = n_members
+        self.weights = weights
+
+    @property
+    def _n_members(self) -> int:
+        return self.n_members
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConvexRegressor:
         """Learn the weights."""
         weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
-        values, truth = self._opinions(X, 1)[:, :, 0], np.asarray(y, np.float64)
+        values, truth = _first_columns(X, self.n_members), np.asarray(y, np.float64)
         self._learn(X, lambda: blend_weights(values, truth, weights))
         return self
 
     def predict(self, X: Any) -> Floats:
         """Return the weighted mean."""
-        return np.asarray(self._opinions(X, 1)[:, :, 0] @ self.weights_)
+        return np.asarray(_first_columns(X, self.n_members) @ self.weights_)
+
+    def _validate_loaded(self) -> None:
+        if type(self.n_members) is not int:
+            raise ValueError("the number of members is no number")
+        super()._validate_loaded()

@@ -113,7 +113,7 @@ class ForestJob:
             balance_classes=self.balance_classes,
             ccp_alpha=self.ccp_alpha,
             n_threads=self.n_threads,
-            progress=progress,
+            progress=progress or _nothing,
         )
 
     def grow_up_to(self, kept: _core.Forest | None, end: int, progress: Progress) -> _core.Forest:
@@ -133,3 +133,7 @@ class ForestJob:
                 "warm_start=True cannot add trees of another criterion; set warm_start=False to "
                 "start anew"
             ) from error
+
+
+def _nothing(n_done: int) -> None:
+    """Run some Python now and then, so that a thread other than the main one can be interrupted."""

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from committee._any_table import AnyTable
 from committee._calibration_folds import table_keys
 from committee._codec_classes import register
-from committee._convex_weights import ConvexClassifier, ConvexRegressor
 
 Floats = NDArray[np.float64]
 
@@ -121,14 +120,13 @@ class LeakReport:
         promised, found = self.promised[-1], self.found[-1]
         return f"LeakReport({verdict}; stack {promised:.4g} promised, {found:.4g} found)"
 
-    def fallback(self, n_members: int, is_classifier: bool) -> Any:
-        """Return a meta-learner that needs no level-one data."""
-        weights = np.full(n_members, 1.0 / n_members)
-        if self.best_simple != "mean":
-            weights = np.zeros(n_members)
-            weights[self.names.index(self.best_simple)] = 1.0
-        kind = ConvexClassifier if is_classifier else ConvexRegressor
-        return kind(n_members, weights.tolist())
+    @property
+    def simple_weights(self) -> list[float]:
+        """Weights of the members in what does best without a meta-learner."""
+        n_members = len(self.names) - 1
+        if self.best_simple == "mean":
+            return [1.0 / n_members] * n_members
+        return [float(name == self.best_simple) for name in self.names[:-1]]
 
     def _validate_loaded(self) -> None:
         n_names = len(self.names)

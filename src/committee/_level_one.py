@@ -15,7 +15,9 @@ from sklearn.frozen import FrozenEstimator
 from committee._any_table import reads_tables
 from committee._codec_classes import register
 from committee._level_one_plan import LevelOnePlan, Split
+from committee._members import is_own
 from committee._named_members import Named
+from committee._params import is_int, is_real
 from committee._progress import Progress
 from committee._team import Floats, Rows, Task, Team
 from committee._voice import Voice
@@ -67,6 +69,12 @@ class FoldMean(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
+    def _validate_loaded(self) -> None:
+        """Check that the parts of a loaded model fit each other."""
+        if type(self.voice) is not Voice or type(self.estimators) is not list:
+            raise ValueError("models of folds need a voice")
+        check_answers(self.estimators, [self.voice] * max(len(self.estimators), 1))
+
     def _mean(self, X: Any) -> Floats:
         parts = [self.voice.ask(each, X) for each in self.estimators]
         return np.asarray(sum(parts[1:], start=parts[0]) / len(parts))
@@ -87,6 +95,17 @@ class FoldMean(BaseEstimator):
         if mean.shape[1] == 1:
             return np.asarray(mean[:, 0] > 0, np.int64)
         return np.asarray(mean.argmax(axis=1))
+
+
+def check_answers(members: Any, voices: Any) -> None:
+    """Raise unless there is a voice for each loaded member, which can be asked so."""
+    if type(members) is not list or type(voices) is not list or not members:
+        raise ValueError("there are no members")
+    if len(members) != len(voices) or not all(type(each) is Voice for each in voices):
+        raise ValueError("members and voices do not fit each other")
+    for member, voice in zip(members, voices, strict=True):
+        if not callable(getattr(member, voice.method, None)):
+            raise ValueError(f"a member has no {voice.method}")
 
 
 def fit_layer(
@@ -132,7 +151,8 @@ def fit_layer(
     """
     if plan.source == "prefit":
         return _ask_fitted(team, pairs, voices, wants_opinions)
-    has_oob = [wants_opinions and plan.source == "oob" and _has_oob(each) for _, each in pairs]
+    wants_oob = wants_opinions and plan.source == "oob"
+    has_oob = [wants_oob and _has_oob(each, len(team.y)) for _, each in pairs]
     tasks: list[Task] = []
     owners: list[int] = []
     for number, ((name, estimator), voice) in enumerate(zip(pairs, voices, strict=True)):
@@ -211,14 +231,15 @@ def _mean_opinion(n_rows: int, folds: Sequence[tuple[Rows | None, tuple[Any, Any
 # --- out-of-bag rows ----------------------------------------------------------------------------
 
 
-def _has_oob(estimator: Any) -> bool:
+def _has_oob(estimator: Any, n_rows: int) -> bool:
     """Whether a member leaves rows out that it can be asked about after one fit."""
     if isinstance(estimator, FrozenEstimator) or not hasattr(estimator, "get_params"):
         return False
     params = estimator.get_params(deep=False)
-    if "oob_score" not in params:
-        return False
-    return bool(params.get("bootstrap", False)) or params.get("max_samples") is not None
+    if "oob_score" not in params or params.get("bootstrap", False) or not is_own(estimator):
+        return "oob_score" in params and bool(params.get("bootstrap", False))
+    drawn = params.get("max_samples")  # without replacement
+    return (is_int(drawn) and drawn < n_rows) or (is_real(drawn) and 0 < drawn < 1)
 
 
 def _oob_opinion(member: Any, voice: Voice) -> Floats:

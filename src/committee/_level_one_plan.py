@@ -24,6 +24,7 @@ from sklearn.model_selection import (
 )
 
 from committee._params import check_int, check_real, is_int, is_real
+from committee._sampling import number_groups
 from committee._validation import fold_rows, held_out_rows
 
 Rows = NDArray[np.int64]
@@ -139,8 +140,10 @@ def plan_level_one(cv: Any, rows: PlanRows, n_layers: int) -> LevelOnePlan:
         return LevelOnePlan("prefit", [[]] * n_layers)
     if is_real(cv) and not is_int(cv):
         return LevelOnePlan("splits", _hold_out_chain(float(cv), rows, n_layers))
-    splits = _splits(None if isinstance(cv, str) and cv == "oob" else cv, rows)
-    source = "oob" if isinstance(cv, str) and cv == "oob" else "splits"
+    is_oob = isinstance(cv, str) and cv == "oob"
+    splits = _splits(None if is_oob else cv, rows)
+    # Members draw rows and not groups, so groups are kept together by folds.
+    source = "oob" if is_oob and rows.groups is None else "splits"
     return LevelOnePlan(source, [splits] * n_layers)
 
 
@@ -149,7 +152,9 @@ def _splits(cv: Any, rows: PlanRows) -> list[Split]:
         # A row of weight zero is absent before rows are dealt.
         present = rows.present
         y = rows.y[present]
-        groups = None if rows.groups is None else np.asarray(rows.groups)[present]
+        groups = rows.groups
+        if groups is not None:
+            groups = number_groups(groups, rows.n_rows)[1][present]
         splitter = _own_splitter(cv, rows.is_classifier, groups is not None)
         _check_enough(splitter, len(present))
         return _checked(splitter.split(np.zeros((len(y), 1)), y, groups), rows, present)
@@ -181,6 +186,7 @@ def _checked(pairs: Iterable[Any], rows: PlanRows, places: Rows) -> list[Split]:
     """Return splits as row numbers without absent rows; raise if one would leak."""
     is_present = np.zeros(rows.n_rows, bool)
     is_present[rows.present] = True
+    numbers = None if rows.groups is None else number_groups(rows.groups, rows.n_rows)[1]
     found = []
     for number, pair in enumerate(pairs):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
@@ -194,11 +200,23 @@ def _checked(pairs: Iterable[Any], rows: PlanRows, places: Rows) -> list[Split]:
                 f"{both[0]} for one): members would be asked about rows that they have seen"
             )
         train, test = train[is_present[train]], test[is_present[test]]
+        if numbers is not None:
+            _check_groups(numbers, train, test, number)
         if len(train) and len(test):
             found.append((train, test))
     if not found:
         raise ValueError("cv gives no split with rows to train on and rows to test")
     return found
+
+
+def _check_groups(numbers: NDArray[Any], train: Rows, test: Rows, number: int) -> None:
+    shared = np.isin(numbers[test], numbers[train])
+    if shared.any():
+        raise ValueError(
+            f"split {number} of cv has rows of one group on both sides (row {test[shared][0]} for "
+            "one); leave groups out, or give a cv that keeps them together: a number of folds, "
+            "a share of rows to hold out, or a splitter that looks at groups"
+        )
 
 
 def _row_numbers(part: Any, n_rows: int, number: int) -> Rows:

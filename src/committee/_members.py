@@ -24,6 +24,7 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from committee._any_table import AnyTable, reads_tables, shown_target
+from committee._interrupts import WorkingThreads
 from committee._opinions import Floats, Reading
 from committee._sampling import RowSampler, member_seed, parameter_seed
 from committee._threads import resolve_threads, usable_cores
@@ -240,13 +241,19 @@ def _in_threads(
 ) -> Iterator[Any]:
     """Yield the same by plain threads, which are there at once; joblib takes 10 ms to look."""
     config = get_config()  # of scikit-learn; each thread has its own
+    working = WorkingThreads()
 
     def call(arguments: tuple[Any, ...]) -> Any:
-        with config_context(**config):
+        with working, config_context(**config):
             return work(*arguments)
 
     with ThreadPoolExecutor(n_workers) as pool:
-        yield from pool.map(call, calls)
+        try:
+            yield from pool.map(call, calls)
+        except BaseException:
+            # What waits was called off by `map`; who works would be waited for.
+            working.interrupt()
+            raise
 
 
 def plain_algebra(table: AnyTable, own: bool) -> AbstractContextManager[Any]:

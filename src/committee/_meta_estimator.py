@@ -100,6 +100,26 @@ def takes_weights(estimator: Any) -> bool:
     return bool(has_fit_parameter(estimator, "sample_weight"))
 
 
+def wants_weights(name: str, estimator: Any) -> bool:
+    """Whether a member is given the weights of rows; raise if it cannot take them.
+
+    With scikit-learn's routing a member may say that it does not want them.
+    """
+    if takes_weights(estimator):
+        return True
+    if not has_fit_parameter(estimator, "sample_weight") and not hasattr(estimator, "steps"):
+        raise TypeError(f"Underlying estimator {name} does not support sample weights.")
+    if not get_config()["enable_metadata_routing"]:
+        raise TypeError(f"Underlying estimator {name} does not support sample weights.")
+    asked = getattr(get_routing_for_object(estimator), "fit", None)
+    if asked is not None and asked.requests.get("sample_weight") is False:
+        return False
+    raise TypeError(
+        f"Underlying estimator {name} has not said whether it wants weights; "
+        "set_fit_request(sample_weight=True) says so, or False"
+    )
+
+
 def check_estimator_kind(estimator: Any, wanted: str) -> None:
     methods = ("fit", "predict", "get_params")
     if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in methods):

@@ -220,3 +220,15 @@ def check_member_kind(name: str, member: Any, kind: str) -> None:
         raise ValueError(
             f"The estimator {type(member).__name__} should be a {kind}: {name!r} is a {found}"
         )
+
+
+def check_class_counts(model: Any, voices: Sequence[Any]) -> None:
+    """Raise unless the members of a loaded model speak of as many classes as it has."""
+    if type(model.n_features_in_) is not int or model.n_features_in_ < 1:
+        raise ValueError("the number of features is no number")
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and len(names) != model.n_features_in_:
+        raise ValueError("there must be a name for each feature")
+    n_classes = len(model.classes_) if model._member_kind == "classifier" else 0
+    if any(voice.n_classes != n_classes for voice in voices):
+        raise ValueError("members speak of another number of classes")

@@ -13,16 +13,22 @@ from scipy.sparse import hstack as sparse_hstack
 from scipy.sparse import issparse
 from sklearn.base import TransformerMixin, clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from committee._any_table import AnyTable, reads_tables
 from committee._frame import as_narwhals
 from committee._leakage import LeakReport, compare, twin_share
-from committee._level_one import LevelOne, fit_layer
+from committee._level_one import LevelOne, check_answers, fit_layer
 from committee._level_one_plan import LevelOnePlan, PlanRows, Split, check_cv, plan_level_one
 from committee._members import is_own, plain_algebra
-from committee._meta_estimator import takes_weights
-from committee._named_members import Named, NamedMembers, check_member_kind
+from committee._meta_estimator import wants_weights
+from committee._named_members import (
+    Named,
+    NamedMembers,
+    check_class_counts,
+    check_member_kind,
+)
 from committee._params import check_bool, check_choice, check_int, check_real, check_seed, is_real
 from committee._progress import Progress
 from committee._sampling import parameter_seed
@@ -72,20 +78,37 @@ class StackingModel(TransformerMixin, NamedMembers):
         """Return how a member is asked."""
 
     @abstractmethod
-    def _default_final(self, n_members: int) -> Any:
-        """Return the meta-learner that `final_estimator` stands for."""
+    def _linear_final(self) -> Any:
+        """Return the meta-learner that None stands for."""
+
+    @abstractmethod
+    def _convex_final(self, voices: Sequence[Voice], weights: list[float] | None) -> Any:
+        """Return a mixture of the members, with given weights or those that it learns."""
+
+    @abstractmethod
+    def _comparable(self, values: Floats) -> Floats:
+        """Return opinions in a form of which a mean can be taken."""
 
     @abstractmethod
     def _losses(self, values: NDArray[Any], y: NDArray[Any]) -> Floats:
         """Return the loss of each row, of opinions or of what the meta-learner says."""
 
     @abstractmethod
-    def _final_values(self, final: Any, features: Any) -> NDArray[Any]:
+    def _final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
         """Return what losses are made of, from the meta-learner."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
+        if self.passthrough:  # the meta-learner reads the table as well
+            final = self.final_estimator
+            is_given = not (final is None or isinstance(final, str))
+            try:
+                own = get_tags(final if is_given else self._linear_final()).input_tags
+            except Exception:  # fit says what is wrong
+                return tags
+            tags.input_tags.sparse &= own.sparse
+            tags.input_tags.allow_nan &= own.allow_nan
         return tags
 
     # ---- parameters ----
@@ -106,7 +129,9 @@ class StackingModel(TransformerMixin, NamedMembers):
             raise TypeError(f"layers must be None or a list of layers; got {self.layers!r}")
         check_choice("on_leak", self.on_leak, ("warn", "fallback", "raise"))
         if not isinstance(self.leak_check, bool | np.bool_):
-            check_real("leak_check", self.leak_check, 0.0, 1.0, include_low=False)
+            check_real(
+                "leak_check", self.leak_check, 0.0, 1.0, include_low=False, include_high=False
+            )
         is_switch = isinstance(self.verbose, bool | np.bool_)
         check_int("verbose", int(self.verbose) if is_switch else self.verbose, 0)
 
@@ -140,10 +165,11 @@ class StackingModel(TransformerMixin, NamedMembers):
             None if self.random_state is None else seed,
             self._routed(fit_params),
         )
-        final = self._final(len(lists[-1]))
+        voices = [self._voice(name, each, labels) for name, each in lists[-1]]
+        final = self._final(voices)
         report = self._check_leakage(team, lists, final, groups, seed)
         if report is not None and report.leaked and self.on_leak == "fallback":
-            final = report.fallback(len(lists[-1]), labels is not None)
+            final = self._convex_final(voices, report.simple_weights)
         plan = self._plan(team, groups, seed, len(lists))
         stack = _FittedStack(self, team, lists, plan, final)
         attributes: dict[str, Any] = {
@@ -180,17 +206,18 @@ class StackingModel(TransformerMixin, NamedMembers):
         )
         return plan_level_one(self.cv, rows, n_layers)
 
-    def _final(self, n_members: int) -> Any:
+    def _final(self, voices: Sequence[Voice]) -> Any:
         final = self.final_estimator
-        if final is None or isinstance(final, str):
-            if final is not None:
-                check_choice("final_estimator", final, ("convex",))
-                if self.passthrough:
-                    raise ValueError(
-                        'final_estimator="convex" mixes the opinions of members and has no use '
-                        "for other columns; set passthrough=False"
-                    )
-            return self._default_final(n_members)
+        if final is None:
+            return self._linear_final()
+        if isinstance(final, str):
+            check_choice("final_estimator", final, ("convex",))
+            if self.passthrough:
+                raise ValueError(
+                    'final_estimator="convex" mixes the opinions of members and has no use '
+                    "for other columns; set passthrough=False"
+                )
+            return self._convex_final(voices, None)
         check_member_kind("final_estimator", final, self._member_kind)
         return clone(final)
 
@@ -228,7 +255,8 @@ class StackingModel(TransformerMixin, NamedMembers):
         plan = self._inner_plan(part, inner, inner_groups, seed, len(lists), team)
         stack = _FittedStack(self, part, lists, plan, clone(final))
         features, opinions = self._through(AnyTable(team.table.take(outer, None)), stack.layers)
-        found = [*opinions, self._final_values(stack.final, features)]
+        n_classes = 0 if team.labels is None else len(team.labels)
+        found = [*opinions, self._final_values(stack.final, features, n_classes)]
         truth = team.y[outer]
         outer_weights = None if team.weights is None else team.weights[outer]
         if plan.source == "prefit":
@@ -243,7 +271,7 @@ class StackingModel(TransformerMixin, NamedMembers):
             [name for name, _ in lists[-1]],
             [self._losses(each, known) for each in promised],
             [self._losses(each, truth) for each in found],
-            self._losses(_mean(found[:-1]), truth),
+            self._losses(_mean([self._comparable(each) for each in found[:-1]]), truth),
             (inner_weights, outer_weights),
             twin_share(team.table, plan.layers[0], inner),
         )
@@ -269,7 +297,8 @@ class StackingModel(TransformerMixin, NamedMembers):
         bare = [[(name, _thawed(each)) for name, each in pairs] for pairs in lists]
         stack = _FittedStack(model, part, bare, plan, clone(final))
         features, opinions = model._through(AnyTable(team.table.take(outer, None)), stack.layers)
-        return [*opinions, model._final_values(stack.final, features)]
+        n_classes = 0 if team.labels is None else len(team.labels)
+        return [*opinions, model._final_values(stack.final, features, n_classes)]
 
     def _inner_plan(
         self, part: Team, inner: Rows, groups: Any, seed: int, n_layers: int, team: Team
@@ -368,13 +397,20 @@ class StackingModel(TransformerMixin, NamedMembers):
         """Check that the parts of a loaded model fit each other."""
         if not hasattr(self, "layers_"):
             return
-        if len(self.layers_) != len(self._voices) or not self.layers_:
+        if type(self.layers_) is not list or type(self._voices) is not list:
+            raise ValueError("the layers are no lists")
+        lists = self._checked_lists()
+        if not len(self.layers_) == len(self._voices) == len(lists):
             raise ValueError("the layers do not fit each other")
-        for members, voices in zip(self.layers_, self._voices, strict=True):
-            if len(members) != len(voices) or not all(type(each) is Voice for each in voices):
-                raise ValueError("a layer does not fit its voices")
+        for members, voices, pairs in zip(self.layers_, self._voices, lists, strict=True):
+            check_answers(members, voices)
+            if len(pairs) != len(members):
+                raise ValueError("a layer does not fit its members")
+            check_class_counts(self, voices)
+        if not callable(getattr(self.final_estimator_, "predict", None)):
+            raise ValueError("there is no meta-learner")
         self.estimators_ = self.layers_[0]
-        self.named_estimators_ = self._named_fitted(self._checked_lists()[0], self.estimators_)
+        self.named_estimators_ = self._named_fitted(lists[0], self.estimators_)
 
 
 class _FittedStack:
@@ -463,11 +499,7 @@ class _FittedStack:
         if isinstance(final, FrozenEstimator):
             return final
         params: dict[str, Any] = dict(self._team.fit_params.get("final_estimator", {}))
-        if weights is not None:
-            if not takes_weights(final):
-                raise TypeError(
-                    "Underlying estimator final_estimator does not support sample weights."
-                )
+        if weights is not None and wants_weights("final_estimator", final):
             params["sample_weight"] = weights
         try:
             with plain_algebra(AnyTable(features), is_own(final)):
@@ -483,19 +515,25 @@ class _FittedStack:
 
         table, is_class = AnyTable(self.level_one), self._team.labels is not None
         n_folds = min(5, len(self.y))
-        splitter = StratifiedKFold if is_class else KFold
-        found: Any = None
+        if is_class:  # as long as a class can be in every fold, each is
+            n_folds = min(n_folds, max(2, int(np.bincount(self.y).max())))
+        splitter = StratifiedKFold if is_class and np.bincount(self.y).max() > 1 else KFold
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
             folds = list(splitter(n_folds).split(np.zeros((len(self.y), 1)), self.y))
+        parts = []
         for train, test in folds:
             weights = None if self.weights is None else self.weights[train]
             final = self._fit_final(self._unfitted, table.take(train, None), self.y[train], weights)
-            values = self._model._final_values(final, table.take(test, None))
-            if found is None:
-                found = np.zeros((len(self.y), *values.shape[1:]))
+            parts.append(self._model._final_values(final, table.take(test, None), self._n_classes))
+        found = np.zeros((len(self.y), parts[0].shape[1]))
+        for (_, test), values in zip(folds, parts, strict=True):
             found[test] = values
-        return np.asarray(found)
+        return found
+
+    @property
+    def _n_classes(self) -> int:
+        return 0 if self._team.labels is None else len(self._team.labels)
 
 
 def _thawed(estimator: Any) -> Any:

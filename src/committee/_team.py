@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from committee._any_table import AnyTable, reads_tables
 from committee._members import count_workers, in_order, is_own, plain_algebra, prepared, rows_of
-from committee._meta_estimator import takes_weights
+from committee._meta_estimator import wants_weights
 from committee._progress import Progress
 from committee._sampling import member_seed, parameter_seed
 from committee._source import SharedSource
@@ -187,11 +187,7 @@ class Team:
         if rows is None and self.weights is not None and (self.weights == 0).any():
             rows = np.flatnonzero(self.weights)  # the others are absent
         own = {k: v if rows is None else rows_of(v, rows, n_rows) for k, v in params.items()}
-        if self.weights is not None:
-            if not takes_weights(task.estimator):
-                raise TypeError(
-                    f"Underlying estimator {task.name} does not support sample weights."
-                )
+        if self.weights is not None and wants_weights(task.name, task.estimator):
             own["sample_weight"] = self.weights if rows is None else self.weights[rows]
         y = self.y if rows is None else self.y[rows]
         with plain_algebra(self.table, is_own(member)):

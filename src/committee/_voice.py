@@ -16,6 +16,8 @@ from committee._codec_classes import register
 
 Floats = NDArray[np.float64]
 
+METHODS = ("predict_proba", "decision_function", "predict")
+
 
 @register
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,15 @@ class Voice:
     method: str
     n_classes: int
     labels: NDArray[Any] | None = None
+
+    def _validate_loaded(self) -> None:
+        """Check what a file says: a method is called by its name."""
+        if self.method not in METHODS or type(self.n_classes) is not int or self.n_classes < 0:
+            raise ValueError("a member cannot be asked in this way")
+        if not self.n_classes and (self.method != "predict" or self.labels is not None):
+            raise ValueError("numbers have no classes")
+        if self.labels is not None and np.shape(self.labels) != (self.n_classes,):
+            raise ValueError("there must be a label for each class")
 
     def ask(self, member: Any, X: Any) -> Floats:
         """Return what a member says: probabilities, votes (one for a class), scores or numbers."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -71,8 +74,8 @@ class VoteExplanation:
     without : tuple
         What the committee would say without each member.
     flips : tuple of str
-        The smallest set of members that, if they spoke for the runner-up, would change the
-        answer.
+        The smallest set of members that, if they spoke for the runner-up, would make it the
+        answer; of large committees a small one. Empty if all of them could not.
     """
 
     answer: Any
@@ -136,23 +139,43 @@ def _told(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def smallest_flip(gains: Floats, margin: float) -> list[int] | None:
-    """Return the fewest members whose change of mind closes a margin; None if all do not.
+def fewest_that(
+    is_enough: Callable[[NDArray[np.bool_]], NDArray[np.bool_]], gains: Floats, n_sets: int
+) -> tuple[int, ...]:
+    """Return the fewest members that are enough for something; none if all of them are not.
+
+    Sets of a size are all tried as long as there are no more than `n_sets` of them. Beyond that,
+    members are taken in the order of their gains.
 
     Parameters
     ----------
+    is_enough : callable
+        Gets sets of members, (n_sets, n_members), and tells which are enough.
     gains : ndarray of float64
-        What each member would move the margin by.
-    margin : float
-        Lead of the winner. A tie is not enough.
+        About how much each member would bring. Of sets that are enough, the one with the largest
+        gains is taken.
+    n_sets : int
+        Most sets to try at a time.
 
     Examples
     --------
-    >>> smallest_flip(np.array([0.2, 0.6, 0.4]), 0.7)
-    [1, 2]
+    >>> gains = np.array([0.2, 0.6, 0.4])
+    >>> fewest_that(lambda sets: sets @ gains > 0.7, gains, 100)
+    (1, 2)
     """
+    n_members = len(gains)
     order = np.argsort(-gains, kind="stable")
-    reached = np.cumsum(gains[order]) > margin + 1e-12 * max(1.0, abs(margin))
-    if not reached.any():
-        return None
-    return [int(place) for place in order[: int(reached.argmax()) + 1]]
+    for size in range(1, n_members + 1):
+        if comb(n_members, size) > n_sets:
+            break
+        places = np.array(list(combinations(order.tolist(), size)))
+        sets = np.zeros((len(places), n_members), bool)
+        np.put_along_axis(sets, places, True, axis=1)
+        found = np.flatnonzero(is_enough(sets))
+        if len(found):
+            best = found[(sets[found] @ gains).argmax()]
+            return tuple(sorted(places[best].tolist()))
+    first = np.zeros((n_members, n_members), bool)
+    first[:, order] = np.tri(n_members, dtype=bool)
+    found = np.flatnonzero(is_enough(first))
+    return tuple(np.flatnonzero(first[found[0]]).tolist()) if len(found) else ()

@@ -13,9 +13,9 @@ from sklearn.base import TransformerMixin
 
 from committee._any_table import AnyTable, reads_tables
 from committee._combining import COMBINATIONS
-from committee._level_one import LevelOne, fit_layer
+from committee._level_one import LevelOne, check_answers, fit_layer
 from committee._level_one_plan import LevelOnePlan, PlanRows, check_cv, plan_level_one
-from committee._named_members import Named, NamedMembers
+from committee._named_members import Named, NamedMembers, check_class_counts
 from committee._params import check_choice, check_int, check_real, check_seed
 from committee._progress import Progress
 from committee._sampling import parameter_seed
@@ -30,7 +30,7 @@ _SPLITS = 11  # what a seed of its own is made for
 class VotingModel(TransformerMixin, NamedMembers):
     """Base class of the voting estimators."""
 
-    _stored_attributes = ("_voices", "_names")
+    _stored_attributes = ("_voices", "_names", "_counts")
     _derived_attributes = ("named_estimators_",)
 
     estimators: Any
@@ -46,6 +46,7 @@ class VotingModel(TransformerMixin, NamedMembers):
     weights_: Floats
     _voices: list[Voice]
     _names: list[str]
+    _counts: Floats  # the weights before they were brought to a sum of one: no digit is lost
 
     _learnt_weights: tuple[str, ...] = ()
 
@@ -116,6 +117,7 @@ class VotingModel(TransformerMixin, NamedMembers):
             "estimators_": layer.members,
             "named_estimators_": self._named_fitted(pairs, layer.members),
             "weights_": weights / weights.sum(),
+            "_counts": weights,
             "n_features_in_": table.n_features,
             "_voices": layer.voices,
             "_names": [name for name, _ in pairs],
@@ -199,7 +201,8 @@ class VotingModel(TransformerMixin, NamedMembers):
             raise ValueError("no row has an opinion of every member; cv leaves nothing to learn")
         said = np.stack([each[kept] for each in layer.opinions])
         weights = None if team.weights is None else team.weights[kept]
-        return self._learn_weights(choice, said, team.y[kept], weights)
+        found = self._learn_weights(choice, said, team.y[kept], weights)
+        return np.asarray(found / found.sum())
 
     def _picked(self, numbers: NDArray[np.int64]) -> Self:
         """Return an ensemble of some of the members; the others are dropped."""
@@ -235,9 +238,14 @@ class VotingModel(TransformerMixin, NamedMembers):
         """Check that the parts of a loaded model fit each other."""
         if not hasattr(self, "estimators_"):
             return
-        sizes = {len(self.estimators_), len(self._voices), len(self._names), len(self.weights_)}
-        if len(sizes) != 1 or not all(type(each) is Voice for each in self._voices):
-            raise ValueError("members, voices and weights do not fit each other")
+        check_answers(self.estimators_, self._voices)
+        n_members = len(self.estimators_)
+        if type(self._names) is not list or len(self._names) != n_members:
+            raise ValueError("members and names do not fit each other")
+        for weights in (self.weights_, self._counts):
+            if weights.dtype != np.float64 or weights.shape != (n_members,):
+                raise ValueError("members and weights do not fit each other")
+            if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.any()):
+                raise ValueError("the weights are no weights")
+        check_class_counts(self, self._voices)
         self.named_estimators_ = self._named_fitted(self._checked_lists()[0], self.estimators_)
-        if self.weights_.dtype != np.float64 or not np.isfinite(self.weights_).all():
-            raise ValueError("the weights are no numbers")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,11 @@ def _final_has(method: str) -> Any:
     def check(model: Any) -> bool:
         final = getattr(model, "final_estimator_", None)
         if final is None:
-            given = model.final_estimator
-            is_default = given is None or isinstance(given, str)
-            final = model._default_final(1) if is_default else given
+            final = model.final_estimator
+            if final is None:
+                final = model._linear_final()
+            elif isinstance(final, str):
+                final = model._convex_final([], None)
         getattr(final, method)  # says what is missing
         return True
 
@@ -260,10 +263,12 @@ class StackingClassifier(ClassifierMixin, StackingModel):
         methods = _METHODS[1:] if self.stack_method == "auto" else (self.stack_method,)
         return class_voice(name, estimator, labels, methods, is_prefit=is_prefit)
 
-    def _default_final(self, n_members: int) -> Any:
-        if self.final_estimator is None:
-            return LogisticRegression()
-        return ConvexClassifier(n_members)
+    def _linear_final(self) -> Any:
+        return LogisticRegression()
+
+    def _convex_final(self, voices: Sequence[Voice], weights: list[float] | None) -> Any:
+        n_classes = voices[0].n_classes if voices else 0
+        return ConvexClassifier(n_classes, [voice.method for voice in voices], weights)
 
     def _shares(self, final: Any, features: Any) -> Floats:
         values = np.asarray(final.predict_proba(features), np.float64)
@@ -275,20 +280,24 @@ class StackingClassifier(ClassifierMixin, StackingModel):
         shares[:, known] = values
         return shares
 
-    def _final_values(self, final: Any, features: Any) -> NDArray[Any]:
+    def _final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
         method = "predict_proba" if hasattr(final, "predict_proba") else "predict"
-        n_classes = int(np.asarray(final.classes_).max()) + 1
         return Voice(method, n_classes).ask(final, features)
 
     def _losses(self, values: NDArray[Any], y: NDArray[Any]) -> Floats:
         """Return the squared distance from the truth: bounded, and of votes as of probabilities."""
-        n_classes = max(values.shape[1], int(y.max()) + 1, 2)
-        if values.shape[1] == 1 or not _are_shares(values):
-            codes = values[:, 0] > 0 if values.shape[1] == 1 else values.argmax(axis=1)
-            values = np.eye(n_classes)[codes.astype(np.intp)]
+        values = self._comparable(values)
+        n_classes = max(values.shape[1], int(y.max()) + 1)
         wide = np.zeros((len(values), n_classes))
         wide[:, : values.shape[1]] = values
         return np.asarray(((wide - np.eye(n_classes)[y]) ** 2).sum(axis=1))
+
+    def _comparable(self, values: Floats) -> Floats:
+        """Return probabilities; scores become votes."""
+        if _are_shares(values):
+            return values
+        codes = values[:, 0] > 0 if values.shape[1] == 1 else values.argmax(axis=1)
+        return np.asarray(np.eye(max(values.shape[1], 2))[codes.astype(np.intp)])
 
 
 def _are_shares(values: Floats) -> bool:
@@ -459,10 +468,16 @@ class StackingRegressor(RegressorMixin, StackingModel):
     def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
         return Voice("predict", 0)
 
-    def _default_final(self, n_members: int) -> Any:
-        return RidgeCV() if self.final_estimator is None else ConvexRegressor(n_members)
+    def _linear_final(self) -> Any:
+        return RidgeCV()
 
-    def _final_values(self, final: Any, features: Any) -> NDArray[Any]:
+    def _convex_final(self, voices: Sequence[Voice], weights: list[float] | None) -> Any:
+        return ConvexRegressor(len(voices), weights)
+
+    def _comparable(self, values: Floats) -> Floats:
+        return values
+
+    def _final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
         return np.asarray(final.predict(features), np.float64).reshape(-1, 1)
 
     def _losses(self, values: NDArray[Any], y: NDArray[Any]) -> Floats:

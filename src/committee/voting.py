@@ -20,13 +20,14 @@ from committee._target import read_reals, warn_of_column
 from committee._team import Team
 from committee._tree_settings import RowWeights
 from committee._voice import Voice
-from committee._votes import VoteExplanation, Votes, smallest_flip
+from committee._votes import VoteExplanation, Votes, fewest_that
 from committee._voting_model import VotingModel
 
 Floats = NDArray[np.float64]
 
 _RULES = ("hard", "soft", "majority", "plurality", "weighted", "confidence")
 _TIES = ("first", "prior", "soft", "abstain")
+_MOST_CELLS = 2**21  # opinions that `explain_vote` tries at a time
 
 
 class VotingClassifier(ClassifierMixin, VotingModel):
@@ -187,7 +188,7 @@ class VotingClassifier(ClassifierMixin, VotingModel):
             Class labels, and `abstain_label` where the committee abstains.
         """
         said = self._ask(X)
-        return self._decide(self._scores(said, self.weights_), self._tie_ranks(X, said))
+        return self._answers(said, self._tie_shares(X, said), self._counts)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the combined probabilities, or the shares of the votes.
@@ -202,7 +203,9 @@ class VotingClassifier(ClassifierMixin, VotingModel):
         p : ndarray of float64, shape (n_rows, n_classes)
             One column a class, in the order of `classes_`; rows add up to one.
         """
-        scores = self._scores(self._ask(X), self.weights_)
+        scores = self._scores(self._ask(X), self._counts)
+        if self.voting == "soft":
+            return scores
         return np.asarray(scores / scores.sum(axis=1, keepdims=True))
 
     def transform(self, X: Any) -> NDArray[Any]:
@@ -265,7 +268,7 @@ class VotingClassifier(ClassifierMixin, VotingModel):
             The vote of each member on each row, the weights, and the answers.
         """
         said = self._ask(X)
-        answer = self._decide(self._scores(said, self.weights_), self._tie_ranks(X, said))
+        answer = self._answers(said, self._tie_shares(X, said), self._counts)
         named = self.classes_[said.argmax(axis=2).T]
         return Votes(tuple(self._names), self.weights_, named, answer)
 
@@ -282,27 +285,26 @@ class VotingClassifier(ClassifierMixin, VotingModel):
         explanation : VoteExplanation
             Prints as text; see its attributes.
         """
-        said, ranks = self._one_row(X), self._tie_ranks(X, None)
-        scores = self._scores(said, self.weights_)
-        answer = self._decide(scores, ranks)[0]
-        order = np.argsort(-scores[0], kind="stable")
-        is_class = answer in self.classes_.tolist()
-        winner = self.classes_.tolist().index(answer) if is_class else int(order[0])
-        others = [int(code) for code in order if code != winner]
+        said = self._one_row(X)
+        shares = self._tie_shares(X, said)
+        scores = self._scores(said, self._counts)[0]
+        answer = self._answers(said, shares, self._counts)[0]
+        order = np.argsort(-scores, kind="stable").tolist()
         labels = self.classes_.tolist()
-        shares = (scores[0] / scores[0].sum()).tolist()
+        winner = labels.index(answer) if answer in labels else order[0]
+        others = [code for code in order if code != winner]
         sure = said.max(axis=2)[:, 0] if self._asks_shares else np.full(len(said), np.nan)
-        flips = self._flips(said, winner, others[0], ranks) if others else None
+        flips = self._flips(said, shares, winner, others[0]) if others else ()
         return VoteExplanation(
             answer,
             labels[others[0]] if others else None,
-            dict(zip(labels, shares, strict=True)),
+            dict(zip(labels, (scores / scores.sum()).tolist(), strict=True)),
             tuple(self._names),
             tuple(self.classes_[said[:, 0].argmax(axis=1)].tolist()),
             tuple(sure.tolist()),
             tuple(self.weights_.tolist()),
-            tuple(self._without(said, place, ranks, answer) for place in range(len(said))),
-            tuple(self._names[place] for place in flips or ()),
+            tuple(self._without(said, shares, place, answer) for place in range(len(said))),
+            tuple(self._names[place] for place in flips),
         )
 
     # ---- rules ----
@@ -324,20 +326,25 @@ class VotingClassifier(ClassifierMixin, VotingModel):
         votes = confident_votes(said) if self.voting == "confidence" else said
         return combine(votes, weights, "mean", self.trim)
 
-    def _tie_ranks(self, X: Any, said: Floats | None) -> Floats | None:
-        """Return which of several classes with the same score comes first."""
-        if self.tie_break == "prior":
-            return self.class_prior_
-        if self.tie_break != "soft":
-            return None
-        if said is None or not self._asks_shares:
-            labels = self.classes_
-            voices = [
-                class_voice(n, m, labels, ("predict_proba",), is_prefit=v.labels is not None)
-                for n, m, v in zip(self._names, self.estimators_, self._voices, strict=True)
-            ]
-            said = self._ask(X, voices)
-        return combine(said, self.weights_, "mean", self.trim)
+    def _tie_shares(self, X: Any, said: Floats) -> Floats | None:
+        """Return the probabilities that decide ties; None if others do."""
+        if self.tie_break != "soft" or self._asks_shares:
+            return said if self.tie_break == "soft" else None
+        pairs = zip(self._names, self.estimators_, self._voices, strict=True)
+        voices = [
+            class_voice(
+                name, member, self.classes_, ("predict_proba",), is_prefit=voice.labels is not None
+            )
+            for name, member, voice in pairs
+        ]
+        return self._ask(X, voices)
+
+    def _answers(self, said: Floats, shares: Floats | None, weights: Floats) -> NDArray[Any]:
+        """Return what the committee says; `shares` decide ties."""
+        ranks = self.class_prior_ if self.tie_break == "prior" else None
+        if shares is not None:
+            ranks = combine(shares, weights, "mean", self.trim)
+        return self._decide(self._scores(said, weights), ranks)
 
     def _decide(self, scores: Floats, ranks: Floats | None) -> NDArray[Any]:
         best, is_tied = best_classes(scores, ranks)
@@ -359,30 +366,28 @@ class VotingClassifier(ClassifierMixin, VotingModel):
             raise ValueError(f"explain_vote takes one row; got {said.shape[1]}")
         return said
 
-    def _without(self, said: Floats, place: int, ranks: Floats | None, answer: Any) -> Any:
-        weights = self.weights_.copy()
+    def _without(self, said: Floats, shares: Floats | None, place: int, answer: Any) -> Any:
+        weights = self._counts.copy()
         weights[place] = 0.0
-        if not weights.any():
-            return answer
-        return self._decide(self._scores(said, weights), ranks)[0]
+        return self._answers(said, shares, weights)[0] if weights.any() else answer
 
     def _flips(
-        self, said: Floats, winner: int, rival: int, ranks: Floats | None
-    ) -> list[int] | None:
-        """Return the fewest members that would have to speak for the rival."""
+        self, said: Floats, shares: Floats | None, winner: int, rival: int
+    ) -> tuple[int, ...]:
+        """Return the fewest members that would have to speak for the rival; none if all cannot."""
+        sure = np.eye(len(self.classes_))[rival]
         votes = confident_votes(said) if self.voting == "confidence" else said
         lead = votes[:, 0, winner] - votes[:, 0, rival]
-        gains = self.weights_ * (1 + lead)  # to being sure of the rival
-        found = smallest_flip(gains, float(self.weights_ @ lead))
-        order = np.argsort(-gains, kind="stable")
-        # Other combinations than the mean are tried, member after member.
-        for n_changed in range(1 if found is None else len(found), len(said) + 1):
-            changed = said.copy()
-            changed[order[:n_changed]] = np.eye(len(self.classes_))[rival]
-            scores = self._scores(changed, self.weights_)
-            if self._decide(scores, ranks)[0] == self.classes_[rival]:
-                return [int(place) for place in order[:n_changed]]
-        return None
+
+        def is_flipped(sets: NDArray[np.bool_]) -> NDArray[np.bool_]:
+            # Every set of members is a row: (n_members, n_sets, n_classes).
+            changed = np.where(sets.T[..., np.newaxis], sure, said)
+            ties = None if shares is None else np.where(sets.T[..., np.newaxis], sure, shares)
+            answers = self._answers(changed, ties, self._counts)
+            return np.asarray(answers == self.classes_[rival], bool)
+
+        n_sets = max(_MOST_CELLS // (len(said) * len(sure)), 1)
+        return fewest_that(is_flipped, self.weights_ * (1 + lead), n_sets)
 
     # ---- for the base class ----
 
@@ -410,6 +415,8 @@ class VotingClassifier(ClassifierMixin, VotingModel):
     def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
         assert labels is not None
         method = "predict_proba" if self._asks_shares else "predict"
+        if self.tie_break == "soft":  # asked later, but refused here
+            class_voice(name, estimator, labels, ("predict_proba",), is_prefit=self._is_prefit)
         return class_voice(name, estimator, labels, (method,), is_prefit=self._is_prefit)
 
     def _more_attributes(self, team: Team) -> dict[str, Any]:
@@ -556,7 +563,7 @@ class VotingRegressor(RegressorMixin, VotingModel):
         y : ndarray of float64, shape (n_rows,)
             Predictions.
         """
-        return self._combined(self._ask(X), self.weights_)
+        return self._combined(self._ask(X), self._counts)
 
     def transform(self, X: Any) -> Floats:
         """Return what each member predicts.
@@ -604,7 +611,7 @@ class VotingRegressor(RegressorMixin, VotingModel):
             The prediction of each member for each row, the weights, and the answers.
         """
         said = self._ask(X)
-        answer = self._combined(said, self.weights_)
+        answer = self._combined(said, self._counts)
         return Votes(tuple(self._names), self.weights_, said[:, :, 0].T, answer)
 
     def explain_vote(self, X: Any) -> VoteExplanation:
@@ -623,10 +630,10 @@ class VotingRegressor(RegressorMixin, VotingModel):
         said = self._ask(X)
         if said.shape[1] != 1:
             raise ValueError(f"explain_vote takes one row; got {said.shape[1]}")
-        answer = float(self._combined(said, self.weights_)[0])
+        answer = float(self._combined(said, self._counts)[0])
         without = []
         for place in range(len(said)):
-            weights = self.weights_.copy()
+            weights = self._counts.copy()
             weights[place] = 0.0
             left = float(self._combined(said, weights)[0]) if weights.any() else answer
             without.append(left)
@@ -645,14 +652,15 @@ class VotingRegressor(RegressorMixin, VotingModel):
     # ---- for the base class ----
 
     def _combined(self, said: Floats, weights: Floats) -> Floats:
+        present = np.flatnonzero(weights)
+        said, weights = said[present], weights[present]
         if self.combine == "geometric" and (said <= 0).any():
             member, row = np.argwhere(said[:, :, 0] <= 0)[0]
             raise ValueError(
-                f'combine="geometric" needs positive predictions; {self._names[member]} predicts '
-                f"{said[member, row, 0]:.4g} for row {row}"
+                'combine="geometric" needs positive predictions; '
+                f"{self._names[present[member]]} predicts {said[member, row, 0]:.4g} for row {row}"
             )
-        present = weights > 0
-        return combine(said[present], weights[present], self.combine, self.trim)[:, 0]
+        return combine(said, weights, self.combine, self.trim)[:, 0]
 
     def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
         warn_of_column(y, stacklevel=5)
@@ -673,6 +681,9 @@ class VotingRegressor(RegressorMixin, VotingModel):
         values = said[:, :, 0].T
         if choice == "learned":
             return blend_weights(values, y, weights)
-        errors = np.average((values - y[:, np.newaxis]) ** 2, axis=0, weights=weights)
-        least = 1e-12 * max(float(errors.max()), np.finfo(np.float64).tiny)
-        return np.asarray(1 / np.maximum(errors, least))
+        misses = values - y[:, np.newaxis]
+        largest = float(np.abs(misses).max())
+        if largest == 0:
+            return np.ones(len(said))
+        errors = np.average((misses / largest) ** 2, axis=0, weights=weights)
+        return np.asarray(1 / np.maximum(errors, 1e-12))
