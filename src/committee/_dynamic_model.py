@@ -14,23 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee._any_table import AnyTable, reads_tables
+from committee._committee_model import CommitteeModel
 from committee._competence import LocalCompetence, by_distance, local_means
 from committee._level_one import LevelOne, fit_layer
-from committee._level_one_plan import PlanRows, check_cv, plan_level_one
-from committee._named_members import Named, NamedMembers
+from committee._named_members import Named
 from committee._neighborhood import METRICS, Neighborhood
-from committee._params import check_bool, check_choice, check_int, check_seed
-from committee._progress import Progress
-from committee._sampling import parameter_seed
-from committee._target import check_same_length
+from committee._params import check_bool, check_choice, check_int
 from committee._team import Floats, Team
 from committee._voice import Voice
-from committee._weights import read_weights
 
 _SPLITS = 11  # as in stacking: the same seed holds out the same rows
 
 
-class DynamicModel(NamedMembers):
+class DynamicModel(CommitteeModel):
     """Base class of the dynamic selections."""
 
     _stored_attributes = ("_voices", "_neighborhood")
@@ -58,14 +54,6 @@ class DynamicModel(NamedMembers):
     # ---- what classifiers and regressors do in their own way ----
 
     @abstractmethod
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return class codes and labels, or numbers and None."""
-
-    @abstractmethod
-    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
-        """Return how a member is asked."""
-
-    @abstractmethod
     def _judge(self, opinions: Sequence[Floats], y: NDArray[Any]) -> tuple[Floats, dict[str, Any]]:
         """Return how members did on level-one rows, and fitted attributes."""
 
@@ -80,40 +68,28 @@ class DynamicModel(NamedMembers):
     # ---- fitting ----
 
     def _check_switches(self) -> None:
+        super()._check_switches()
         check_choice("method", self.method, self._methods)
         check_int("n_neighbors", self.n_neighbors, 1)
         check_choice("weights", self.weights, ("uniform", "distance"))
         check_choice("metric", self.metric, METRICS)
         check_bool("scale", self.scale)
         check_bool("refit", self.refit)
-        check_cv(self.cv)
-        is_switch = isinstance(self.verbose, bool | np.bool_)
-        check_int("verbose", int(self.verbose) if is_switch else self.verbose, 0)
-
-    @property
-    def _is_prefit(self) -> bool:
-        return isinstance(self.cv, str) and self.cv == "prefit"
 
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, fit_params: Mapping[str, Any]
     ) -> None:
         self._check_switches()
         (pairs,) = self._checked_lists()
-        table = AnyTable(X)
-        codes, labels = self._read_target(y, pairs)
-        check_same_length(table.n_rows, len(codes))
-        weights = read_weights(sample_weight, table.n_rows)
-        seed = check_seed(self.random_state)
-        own_seed = None if self.random_state is None else seed
-        routed = self._routed(fit_params)
-        team = Team(table, codes, labels, weights, self.n_jobs, own_seed, routed)
+        team, seed = self._assemble(X, y, sample_weight, fit_params, pairs)
+        table, weights = team.table, team.weights
         layer = self._fit_members(team, pairs, groups, seed)
         is_kept = layer.covered if weights is None else layer.covered & (weights > 0)
         kept = np.flatnonzero(is_kept)
         if len(kept) == 0:
             raise ValueError("no row has an opinion of every member; cv leaves no level-one data")
         opinions = [each[kept] for each in layer.opinions]
-        values, attributes = self._judge(opinions, codes[kept])
+        values, attributes = self._judge(opinions, team.y[kept])
         neighborhood = Neighborhood.fit(
             AnyTable(table.take(kept, None)),
             values,
@@ -124,51 +100,28 @@ class DynamicModel(NamedMembers):
         attributes |= {
             "estimators_": layer.members,
             "named_estimators_": self._named_fitted(pairs, layer.members),
-            "n_features_in_": table.n_features,
             "n_level_one_rows_": len(kept),
             "_voices": layer.voices,
             "_neighborhood": neighborhood,
         }
-        if labels is not None:
-            attributes["classes_"] = labels
-        if table.names is not None:
-            attributes["feature_names_in_"] = np.array(table.names, dtype=object)
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(attributes)
+        self._adopt(team, attributes)
 
     def _fit_members(self, team: Team, pairs: Named, groups: Any, seed: int) -> LevelOne:
-        n_rows, is_class = len(team.y), team.labels is not None
-        rows = PlanRows(
-            n_rows,
-            team.y,
-            is_class,
-            team.weights,
-            groups,
-            team.table.native,
-            parameter_seed(seed, _SPLITS),
-        )
-        plan = plan_level_one(self.cv, rows, 1)
+        plan = self._plan(team, groups, seed)
         (splits,) = plan.layers
         n_fits = len(pairs) * (len(splits) * (plan.source != "prefit") + bool(self.refit))
         return fit_layer(
             team,
             pairs,
-            [self._voice(name, each, team.labels) for name, each in pairs],
+            self._voices_of(team, pairs),
             plan,
             splits,
             refit=self.refit,
             wants_opinions=True,
-            progress=Progress(type(self).__name__, "fits", max(n_fits, 1), int(self.verbose)),
+            progress=self._progress(n_fits),
         )
 
     # ---- asking ----
-
-    def _open(self, X: Any) -> AnyTable:
-        self._check_fitted()
-        names = getattr(self, "feature_names_in_", None)
-        return AnyTable(X).matched(
-            None if names is None else tuple(names), self.n_features_in_, type(self).__name__, 5
-        )
 
     def _local(self, table: AnyTable) -> tuple[Floats, Floats, Floats]:
         """Return weights of members, mean values on the neighbours, and distances reached."""

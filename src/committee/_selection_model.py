@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from committee._any_table import AnyTable, reads_tables
+from committee._any_table import reads_tables
 from committee._committee_judge import Floats, Opinions
+from committee._committee_model import CommitteeModel
 from committee._greedy_selection import SelectionRules
 from committee._level_one import LevelOne, fit_layer
-from committee._level_one_plan import PlanRows, check_cv, plan_level_one
-from committee._named_members import Named, NamedMembers
+from committee._named_members import Named
 from committee._oob_target import OobTarget, resolve_metric
-from committee._params import check_bool, check_int, check_real, check_seed
-from committee._progress import Progress
+from committee._params import check_bool, check_int, check_real
 from committee._sampling import parameter_seed
 from committee._selection_record import Selection, select
-from committee._target import check_same_length
 from committee._team import Task, Team
 from committee._voice import Voice
-from committee._weights import read_weights
 
 _SPLITS, _BAGS = 21, 22  # what seeds of their own are made for
 
 
-class SelectionModel(NamedMembers):
+class SelectionModel(CommitteeModel):
     """Base class of the estimators that select members from a library of models."""
 
     _stored_attributes = ("_voices",)
@@ -56,22 +52,10 @@ class SelectionModel(NamedMembers):
 
     # ---- what classifiers and regressors do in their own way ----
 
-    @abstractmethod
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return class codes and labels, or numbers and None."""
-
-    @abstractmethod
-    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
-        """Return how a member is asked."""
-
-    @property
-    def _is_prefit(self) -> bool:
-        return isinstance(self.cv, str) and self.cv == "prefit"
-
     # ---- fitting ----
 
     def _check_switches(self) -> None:
-        check_cv(self.cv)
+        super()._check_switches()
         check_int("n_rounds", self.n_rounds, 1)
         check_int("n_bags", self.n_bags, 1)
         check_real("bag_fraction", self.bag_fraction, 0.0, 1.0, include_low=False)
@@ -81,8 +65,6 @@ class SelectionModel(NamedMembers):
             raise ValueError(f'sorted_init must be an int >= 0 or "auto"; got {self.sorted_init!r}')
         if not is_auto:
             check_int("sorted_init", self.sorted_init, 0)
-        is_switch = isinstance(self.verbose, bool | np.bool_)
-        check_int("verbose", int(self.verbose) if is_switch else self.verbose, 0)
         if self.scoring is not None and isinstance(resolve_metric(self.scoring, "scoring"), bool):
             raise TypeError(
                 f"scoring must be None, a metric or the name of a scorer; got {self.scoring!r}"
@@ -93,14 +75,7 @@ class SelectionModel(NamedMembers):
     ) -> None:
         self._check_switches()
         (pairs,) = self._checked_lists()
-        table = AnyTable(X)
-        codes, labels = self._read_target(y, pairs)
-        check_same_length(table.n_rows, len(codes))
-        weights = read_weights(sample_weight, table.n_rows)
-        seed = check_seed(self.random_state)
-        member_seed = None if self.random_state is None else seed
-        params = self._routed(fit_params)
-        team = Team(table, codes, labels, weights, self.n_jobs, member_seed, params)
+        team, seed = self._assemble(X, y, sample_weight, fit_params, pairs)
         layer = self._ask_members(team, pairs, groups, seed)
         selection = self._select(team, layer, pairs, groups, seed)
         chosen = np.flatnonzero(selection.weights)
@@ -111,37 +86,22 @@ class SelectionModel(NamedMembers):
             "weights_": selection.weights,
             "selection_": selection,
             "_voices": [layer.voices[place] for place in chosen],
-            "n_features_in_": table.n_features,
         }
-        if labels is not None:
-            attributes["classes_"] = labels
-        if table.names is not None:
-            attributes["feature_names_in_"] = np.array(table.names, dtype=object)
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(attributes)
+        self._adopt(team, attributes)
 
     def _ask_members(self, team: Team, pairs: Named, groups: Any, seed: int) -> LevelOne:
         """Gather what members say about rows that they have not seen."""
-        rows = PlanRows(
-            len(team.y),
-            team.y,
-            team.labels is not None,
-            team.weights,
-            groups,
-            team.table.native,
-            parameter_seed(seed, _SPLITS),
-        )
-        plan = plan_level_one(self.cv, rows, 1)
+        plan = self._plan(team, groups, seed)
         (splits,) = plan.layers
         return fit_layer(
             team,
             pairs,
-            [self._voice(name, each, team.labels) for name, each in pairs],
+            self._voices_of(team, pairs),
             plan,
             splits,
             refit=self.refit,
             wants_opinions=True,
-            progress=self._progress(max(1, len(pairs) * len(splits)), "fits"),
+            progress=self._progress(len(pairs) * len(splits)),
             fits_whole=False,
         )
 
@@ -183,22 +143,15 @@ class SelectionModel(NamedMembers):
             for place in chosen
             if layer.members[place] is None
         ]
-        fitted = iter(team.run(tasks, self._progress(max(1, len(tasks)), "chosen members")))
+        fitted = iter(team.run(tasks, self._progress(len(tasks), "chosen members")))
         members = [layer.members[place] for place in chosen]
         return [next(fitted)[0] if each is None else each for each in members]
-
-    def _progress(self, n_all: int, noun: str) -> Progress:
-        return Progress(type(self).__name__, noun, n_all, int(self.verbose))
 
     # ---- asking ----
 
     def _mean(self, X: Any) -> Floats:
         """Return the weighted mean of the opinions of the members."""
-        self._check_fitted()
-        names = getattr(self, "feature_names_in_", None)
-        table = AnyTable(X).matched(
-            None if names is None else tuple(names), self.n_features_in_, type(self).__name__, 5
-        )
+        table = self._open(X)
         weights = self.weights_[self.weights_ > 0]
         total: Any = 0.0
         for weight, member, voice in zip(weights, self.estimators_, self._voices, strict=True):

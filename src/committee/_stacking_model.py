@@ -9,39 +9,33 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import hstack as sparse_hstack
-from scipy.sparse import issparse
 from sklearn.base import TransformerMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-from committee._any_table import AnyTable, reads_tables
-from committee._frame import as_narwhals
+from committee._any_table import AnyTable
+from committee._committee_model import CommitteeModel, ask_each
+from committee._fitted_stack import FittedStack, placed
 from committee._leakage import LeakReport, compare, twin_share
-from committee._level_one import LevelOne, check_answers, fit_layer
-from committee._level_one_plan import LevelOnePlan, PlanRows, Split, check_cv, plan_level_one
-from committee._members import is_own, plain_algebra
-from committee._meta_estimator import wants_weights
+from committee._level_one import LevelOne, check_answers
+from committee._level_one_plan import LevelOnePlan
+from committee._meta_features import meta_features
 from committee._named_members import (
     Named,
-    NamedMembers,
     check_class_counts,
     check_member_kind,
 )
-from committee._params import check_bool, check_choice, check_int, check_real, check_seed, is_real
-from committee._progress import Progress
+from committee._params import check_bool, check_choice, check_real, is_real
 from committee._sampling import parameter_seed
-from committee._target import check_same_length
 from committee._team import Floats, Rows, Team
 from committee._validation import held_out_rows
 from committee._voice import Voice
-from committee._weights import read_weights
 
 _SPLITS, _OUTER = 11, 12  # what seeds of their own are made for
 
 
-class StackingModel(TransformerMixin, NamedMembers):
+class StackingModel(TransformerMixin, CommitteeModel):
     """Base class of the stacking estimators."""
 
     _stored_attributes = ("_voices",)
@@ -68,14 +62,6 @@ class StackingModel(TransformerMixin, NamedMembers):
     _voices: list[list[Voice]]
 
     # ---- what classifiers and regressors do in their own way ----
-
-    @abstractmethod
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return class codes and labels, or numbers and None."""
-
-    @abstractmethod
-    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
-        """Return how a member is asked."""
 
     @abstractmethod
     def _linear_final(self) -> Any:
@@ -122,7 +108,7 @@ class StackingModel(TransformerMixin, NamedMembers):
             self.layers = later
 
     def _check_switches(self) -> None:
-        check_cv(self.cv)
+        super()._check_switches()
         for name in ("passthrough", "refit", "keep_level_one"):
             check_bool(name, getattr(self, name))
         if self.layers is not None and not isinstance(self.layers, list | tuple):
@@ -132,8 +118,6 @@ class StackingModel(TransformerMixin, NamedMembers):
             check_real(
                 "leak_check", self.leak_check, 0.0, 1.0, include_low=False, include_high=False
             )
-        is_switch = isinstance(self.verbose, bool | np.bool_)
-        check_int("verbose", int(self.verbose) if is_switch else self.verbose, 0)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how arguments of `fit` reach the members, for scikit-learn's routing."""
@@ -151,27 +135,14 @@ class StackingModel(TransformerMixin, NamedMembers):
     ) -> None:
         self._check_switches()
         lists = self._checked_lists()
-        table = AnyTable(X)
-        codes, labels = self._read_target(y, lists[0])
-        check_same_length(table.n_rows, len(codes))
-        weights = read_weights(sample_weight, table.n_rows)
-        seed = check_seed(self.random_state)
-        team = Team(
-            table,
-            codes,
-            labels,
-            weights,
-            self.n_jobs,
-            None if self.random_state is None else seed,
-            self._routed(fit_params),
-        )
-        voices = [self._voice(name, each, labels) for name, each in lists[-1]]
+        team, seed = self._assemble(X, y, sample_weight, fit_params, lists[0])
+        voices = self._voices_of(team, lists[-1])
         final = self._final(voices)
         report = self._check_leakage(team, lists, final, groups, seed)
         if report is not None and report.leaked and self.on_leak == "fallback":
             final = self._convex_final(voices, report.simple_weights)
         plan = self._plan(team, groups, seed, len(lists))
-        stack = _FittedStack(self, team, lists, plan, final)
+        stack = FittedStack(self, team, lists, plan, final)
         attributes: dict[str, Any] = {
             "estimators_": stack.layers[0].members,
             "named_estimators_": self._named_fitted(lists[0], stack.layers[0].members),
@@ -179,32 +150,13 @@ class StackingModel(TransformerMixin, NamedMembers):
             "final_estimator_": stack.final,
             "stack_method_": [voice.method for voice in stack.layers[0].voices],
             "_voices": [layer.voices for layer in stack.layers],
-            "n_features_in_": table.n_features,
         }
-        if labels is not None:
-            attributes["classes_"] = labels
-        if table.names is not None:
-            attributes["feature_names_in_"] = np.array(table.names, dtype=object)
         if report is not None:
             attributes["leak_report_"] = report
         if self.keep_level_one:
             attributes["level_one_"] = stack.level_one
             attributes["level_one_rows_"] = stack.rows
-        for stale in ("feature_names_in_", "leak_report_", "level_one_", "level_one_rows_"):
-            self.__dict__.pop(stale, None)
-        self.__dict__.update(attributes)
-
-    def _plan(self, team: Team, groups: Any, seed: int, n_layers: int) -> LevelOnePlan:
-        rows = PlanRows(
-            len(team.y),
-            team.y,
-            team.labels is not None,
-            team.weights,
-            groups,
-            team.table.native,
-            parameter_seed(seed, _SPLITS),
-        )
-        return plan_level_one(self.cv, rows, n_layers)
+        self._adopt(team, attributes, ("leak_report_", "level_one_", "level_one_rows_"))
 
     def _final(self, voices: Sequence[Voice]) -> Any:
         final = self.final_estimator
@@ -220,9 +172,6 @@ class StackingModel(TransformerMixin, NamedMembers):
             return self._convex_final(voices, None)
         check_member_kind("final_estimator", final, self._member_kind)
         return clone(final)
-
-    def _progress(self, n_fits: int) -> Progress:
-        return Progress(type(self).__name__, "fits", n_fits, int(self.verbose))
 
     # ---- leakage ----
 
@@ -253,7 +202,7 @@ class StackingModel(TransformerMixin, NamedMembers):
         part = team.part(inner, AnyTable(team.table.take(inner, None)))
         inner_groups = None if groups is None else np.asarray(groups)[inner]
         plan = self._inner_plan(part, inner, inner_groups, seed, len(lists), team)
-        stack = _FittedStack(self, part, lists, plan, clone(final))
+        stack = FittedStack(self, part, lists, plan, clone(final))
         features, opinions = self._through(AnyTable(team.table.take(outer, None)), stack.layers)
         n_classes = 0 if team.labels is None else len(team.labels)
         found = [*opinions, self._final_values(stack.final, features, n_classes)]
@@ -295,7 +244,7 @@ class StackingModel(TransformerMixin, NamedMembers):
         model = clone(self).set_params(cv=None)
         plan = model._plan(part, groups, seed, len(lists))
         bare = [[(name, _thawed(each)) for name, each in pairs] for pairs in lists]
-        stack = _FittedStack(model, part, bare, plan, clone(final))
+        stack = FittedStack(model, part, bare, plan, clone(final))
         features, opinions = model._through(AnyTable(team.table.take(outer, None)), stack.layers)
         n_classes = 0 if team.labels is None else len(team.labels)
         return [*opinions, model._final_values(stack.final, features, n_classes)]
@@ -310,16 +259,9 @@ class StackingModel(TransformerMixin, NamedMembers):
         place = np.full(len(team.y), -1)
         place[inner] = np.arange(len(inner))
         plan = self._plan(team, None, seed, n_layers)
-        return LevelOnePlan(plan.source, [_placed(splits, place) for splits in plan.layers])
+        return LevelOnePlan(plan.source, [placed(splits, place) for splits in plan.layers])
 
     # ---- asking ----
-
-    def _open(self, X: Any) -> AnyTable:
-        self._check_fitted()
-        names = getattr(self, "feature_names_in_", None)
-        return AnyTable(X).matched(
-            None if names is None else tuple(names), self.n_features_in_, type(self).__name__, 6
-        )
 
     def _meta_features(self, X: Any) -> Any:
         """Return what the meta-learner sees."""
@@ -337,19 +279,14 @@ class StackingModel(TransformerMixin, NamedMembers):
         for number, layer in enumerate(layers):
             if number:
                 shown = AnyTable(self._features(opinions, layers[number - 1].voices, table))
-            opinions = [
-                voice.ask(member, shown.shown_to(member) if reads_tables(member) else shown.native)
-                for member, voice in zip(layer.members, layer.voices, strict=True)
-            ]
+            opinions = ask_each(layer.members, layer.voices, shown)
         return self._features(opinions, layers[-1].voices, table), opinions
 
     def _features(
         self, opinions: Sequence[Floats], voices: Sequence[Voice], table: AnyTable
     ) -> Any:
         """Make opinions columns for the next layer, with `passthrough` before the table's own."""
-        columns = [_columns(each, v) for each, v in zip(opinions, voices, strict=True)]
-        values = np.hstack(columns)
-        return with_columns(values, table.native) if self.passthrough else values
+        return meta_features(opinions, voices, table if self.passthrough else None)
 
     def transform(self, X: Any) -> Any:
         """Return what the meta-learner sees of rows: the opinions of the last layer of members.
@@ -413,195 +350,9 @@ class StackingModel(TransformerMixin, NamedMembers):
         self.named_estimators_ = self._named_fitted(lists[0], self.estimators_)
 
 
-class _FittedStack:
-    """Layers of members and the meta-learner, fitted to the rows of a team.
-
-    Attributes
-    ----------
-    layers : list of LevelOne
-        Fitted layers.
-    opinions : list of ndarray
-        Level-one opinions of the last layer, on `rows`.
-    level_one : array or table
-        The features that the meta-learner was fitted to.
-    rows, y, weights
-        The rows that have level-one data, their targets and their weights.
-    final : estimator
-        The fitted meta-learner.
-    """
-
-    def __init__(
-        self, model: StackingModel, team: Team, lists: list[Named], plan: LevelOnePlan, final: Any
-    ) -> None:
-        self._model, self._team = model, team
-        n_members = sum(len(pairs) for pairs in lists)
-        n_fits = n_members * (len(plan.layers[0]) * (plan.source != "prefit") + bool(model.refit))
-        self._progress = model._progress(max(n_fits, 1))
-        self.layers: list[LevelOne] = []
-        self.rows: Rows = np.arange(len(team.y))
-        shown = team
-        for number, pairs in enumerate(lists):
-            if number:
-                shown = self._next(shown)
-            voices = [model._voice(name, each, team.labels) for name, each in pairs]
-            splits = _within(plan.layers[number], self.rows, len(team.y))
-            if not splits and plan.source == "splits":
-                raise ValueError(
-                    f"cv leaves no rows for layer {number + 1}: its members would be asked about "
-                    "rows that no split tests"
-                )
-            self.layers.append(
-                fit_layer(
-                    shown,
-                    pairs,
-                    voices,
-                    plan,
-                    splits,
-                    refit=model.refit,
-                    wants_opinions=True,
-                    progress=self._progress,
-                )
-            )
-        self._finish(shown, final)
-
-    def _next(self, shown: Team) -> Team:
-        """Return the rows that the last layer has level-one data of, for the next layer."""
-        layer = self.layers[-1]
-        kept = self._kept(layer, shown)
-        self.rows = self.rows[kept]
-        table = AnyTable(self._table_of(layer, kept))
-        return shown.part(kept, table)
-
-    def _kept(self, layer: LevelOne, shown: Team) -> Rows:
-        is_present = layer.covered if shown.weights is None else layer.covered & (shown.weights > 0)
-        kept = np.flatnonzero(is_present)
-        if len(kept) == 0:
-            raise ValueError("no row has an opinion of every member; cv leaves no level-one data")
-        return kept
-
-    def _table_of(self, layer: LevelOne, kept: Rows) -> Any:
-        source = AnyTable(self._team.table.take(self.rows, None))
-        opinions = [each[kept] for each in layer.opinions]
-        return self._model._features(opinions, layer.voices, source)
-
-    def _finish(self, shown: Team, final: Any) -> None:
-        layer = self.layers[-1]
-        kept = self._kept(layer, shown)
-        self.rows = self.rows[kept]
-        self.opinions = [each[kept] for each in layer.opinions]
-        self.level_one = self._table_of(layer, kept)
-        self.y = shown.y[kept]
-        self.weights = None if shown.weights is None else shown.weights[kept]
-        self._unfitted = final
-        self.final = self._fit_final(final, self.level_one, self.y, self.weights)
-
-    def _fit_final(self, final: Any, features: Any, y: NDArray[Any], weights: Any) -> Any:
-        if isinstance(final, FrozenEstimator):
-            return final
-        params: dict[str, Any] = dict(self._team.fit_params.get("final_estimator", {}))
-        if weights is not None and wants_weights("final_estimator", final):
-            params["sample_weight"] = weights
-        try:
-            with plain_algebra(AnyTable(features), is_own(final)):
-                return clone(final).fit(features, y, **params)
-        except (TypeError, ValueError) as error:
-            more = ", and the columns of X (passthrough=True)" if self._model.passthrough else ""
-            error.add_note(f"This is the final_estimator, fitted to opinions of members{more}")
-            raise
-
-    def out_of_fold_final(self) -> NDArray[Any]:
-        """Return what meta-learners that have not seen a row's level-one data say about it."""
-        from sklearn.model_selection import KFold, StratifiedKFold
-
-        table, is_class = AnyTable(self.level_one), self._team.labels is not None
-        n_folds = min(5, len(self.y))
-        if is_class:  # as long as a class can be in every fold, each is
-            n_folds = min(n_folds, max(2, int(np.bincount(self.y).max())))
-        splitter = StratifiedKFold if is_class and np.bincount(self.y).max() > 1 else KFold
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="The least populated class")
-            folds = list(splitter(n_folds).split(np.zeros((len(self.y), 1)), self.y))
-        parts = []
-        for train, test in folds:
-            weights = None if self.weights is None else self.weights[train]
-            final = self._fit_final(self._unfitted, table.take(train, None), self.y[train], weights)
-            parts.append(self._model._final_values(final, table.take(test, None), self._n_classes))
-        found = np.zeros((len(self.y), parts[0].shape[1]))
-        for (_, test), values in zip(folds, parts, strict=True):
-            found[test] = values
-        return found
-
-    @property
-    def _n_classes(self) -> int:
-        return 0 if self._team.labels is None else len(self._team.labels)
-
-
 def _thawed(estimator: Any) -> Any:
     """Return a copy that can be fitted anew."""
     return clone(estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator)
-
-
-def _within(splits: Sequence[Split], rows: Rows, n_rows: int) -> list[Split]:
-    """Return splits of a part of the rows, as places in that part."""
-    if len(rows) == n_rows:
-        return list(splits)
-    place = np.full(n_rows, -1)
-    place[rows] = np.arange(len(rows))
-    return _placed(splits, place)
-
-
-def _placed(splits: Sequence[Split], place: Rows) -> list[Split]:
-    found = []
-    for train, test in splits:
-        train, test = place[train], place[test]
-        train, test = train[train >= 0], test[test >= 0]
-        if len(train) and len(test):
-            found.append((train, test))
-    return found
-
-
-def _columns(opinion: Floats, voice: Voice) -> Floats:
-    """Return an opinion as columns for a learner, as scikit-learn has them."""
-    if voice.n_classes and voice.method == "predict":
-        return np.asarray(opinion.argmax(axis=1)[:, np.newaxis], np.float64)
-    if voice.n_classes == 2 and opinion.shape[1] == 2:
-        return opinion[:, 1:]  # the other is what is left to one
-    return opinion
-
-
-def with_columns(values: Floats, table: Any) -> Any:
-    """Return columns of numbers before those of a table, as a table that a learner can read.
-
-    Tables of numbers become an array, as in scikit-learn; frames with other columns stay frames.
-    """
-    if issparse(table):
-        return sparse_hstack([values, table], format=table.format)
-    if isinstance(table, np.ndarray):
-        return np.hstack([values, table])
-    frame = as_narwhals(table)
-    if frame is table:
-        return np.hstack([values, np.asarray(table)])
-    if all(dtype.is_numeric() for dtype in frame.schema.values()):
-        return np.hstack([values, frame.to_numpy()])
-    import narwhals as nw
-
-    taken = set(frame.columns)
-    names = []
-    for number in range(values.shape[1]):
-        name = f"opinion{number}"
-        while name in taken:
-            name += "_"
-        names.append(name)
-    backend = nw.get_native_namespace(frame)
-    columns = [
-        nw.new_series(name, np.ascontiguousarray(values[:, k]), backend=backend)
-        for k, name in enumerate(names)
-    ]
-    if hasattr(table, "index"):
-        columns = [
-            nw.from_native(c.to_native().set_axis(table.index), series_only=True) for c in columns
-        ]
-    return frame.with_columns(*columns).select(*names, *frame.columns).to_native()
 
 
 def _own_names(model: Any, input_features: Any) -> list[str]:

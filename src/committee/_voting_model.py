@@ -11,23 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
-from committee._any_table import AnyTable, reads_tables
 from committee._combining import COMBINATIONS
+from committee._committee_model import CommitteeModel, ask_each
 from committee._level_one import LevelOne, check_answers, fit_layer
-from committee._level_one_plan import LevelOnePlan, PlanRows, check_cv, plan_level_one
-from committee._named_members import Named, NamedMembers, check_class_counts
-from committee._params import check_choice, check_int, check_real, check_seed
-from committee._progress import Progress
-from committee._sampling import parameter_seed
-from committee._target import check_same_length
+from committee._level_one_plan import LevelOnePlan
+from committee._named_members import Named, check_class_counts
+from committee._params import check_choice, check_real
 from committee._team import Floats, Team
 from committee._voice import Voice
-from committee._weights import read_weights
 
 _SPLITS = 11  # what a seed of its own is made for
 
 
-class VotingModel(TransformerMixin, NamedMembers):
+class VotingModel(TransformerMixin, CommitteeModel):
     """Base class of the voting estimators."""
 
     _stored_attributes = ("_voices", "_names", "_counts")
@@ -53,14 +49,6 @@ class VotingModel(TransformerMixin, NamedMembers):
     # ---- what classifiers and regressors do in their own way ----
 
     @abstractmethod
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return class codes and labels, or numbers and None."""
-
-    @abstractmethod
-    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
-        """Return how a member is asked."""
-
-    @abstractmethod
     def _learn_weights(
         self, choice: str, said: Floats, y: NDArray[Any], weights: Floats | None
     ) -> Floats:
@@ -78,11 +66,9 @@ class VotingModel(TransformerMixin, NamedMembers):
     # ---- fitting ----
 
     def _check_switches(self) -> None:
-        check_cv(self.cv)
+        super()._check_switches()
         check_choice("combine", self.combine, COMBINATIONS)
         check_real("trim", self.trim, 0.0, 0.5, include_high=False)
-        is_switch = isinstance(self.verbose, bool | np.bool_)
-        check_int("verbose", int(self.verbose) if is_switch else self.verbose, 0)
 
     def _weight_choice(self) -> Any:
         """Return how weights are found: a name, or what was given."""
@@ -97,20 +83,8 @@ class VotingModel(TransformerMixin, NamedMembers):
         (pairs,) = self._checked_lists()
         choice = self._weight_choice()
         given = None if isinstance(choice, str) else self._given_weights(choice, pairs)
-        table = AnyTable(X)
-        codes, labels = self._read_target(y, pairs)
-        check_same_length(table.n_rows, len(codes))
-        seed = check_seed(self.random_state)
-        team = Team(
-            table,
-            codes,
-            labels,
-            read_weights(sample_weight, table.n_rows),
-            self.n_jobs,
-            None if self.random_state is None else seed,
-            self._routed(fit_params),
-        )
-        voices = [self._voice(name, each, labels) for name, each in pairs]
+        team, seed = self._assemble(X, y, sample_weight, fit_params, pairs)
+        voices = self._voices_of(team, pairs)
         layer = self._fit_members(team, pairs, voices, groups, seed, wants=given is None)
         weights = given if given is not None else self._weigh(choice, team, layer)
         attributes: dict[str, Any] = {
@@ -118,17 +92,10 @@ class VotingModel(TransformerMixin, NamedMembers):
             "named_estimators_": self._named_fitted(pairs, layer.members),
             "weights_": weights / weights.sum(),
             "_counts": weights,
-            "n_features_in_": table.n_features,
             "_voices": layer.voices,
             "_names": [name for name, _ in pairs],
         }
-        if labels is not None:
-            attributes["classes_"] = labels
-        if table.names is not None:
-            attributes["feature_names_in_"] = np.array(table.names, dtype=object)
-        attributes |= self._more_attributes(team)
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(attributes)
+        self._adopt(team, attributes | self._more_attributes(team))
 
     def _fit_members(
         self,
@@ -140,21 +107,8 @@ class VotingModel(TransformerMixin, NamedMembers):
         *,
         wants: bool,
     ) -> LevelOne:
-        if wants or self._is_prefit:
-            rows = PlanRows(
-                len(team.y),
-                team.y,
-                team.labels is not None,
-                team.weights,
-                groups,
-                team.table.native,
-                parameter_seed(seed, _SPLITS),
-            )
-            plan = plan_level_one(self.cv, rows, 1)
-        else:
-            plan = LevelOnePlan("splits", [[]])
-        n_fits = len(pairs) * (1 + wants * len(plan.layers[0]))
-        progress = Progress(type(self).__name__, "fits", n_fits, int(self.verbose))
+        is_planned = wants or self._is_prefit
+        plan = self._plan(team, groups, seed) if is_planned else LevelOnePlan("splits", [[]])
         return fit_layer(
             team,
             pairs,
@@ -163,12 +117,8 @@ class VotingModel(TransformerMixin, NamedMembers):
             plan.layers[0],
             refit=True,
             wants_opinions=wants,
-            progress=progress,
+            progress=self._progress(len(pairs) * (1 + wants * len(plan.layers[0]))),
         )
-
-    @property
-    def _is_prefit(self) -> bool:
-        return isinstance(self.cv, str) and self.cv == "prefit"
 
     def _given_weights(self, weights: Any, pairs: Named) -> Floats:
         """Check weights that the user gave; return those of the members that take part."""
@@ -214,6 +164,7 @@ class VotingModel(TransformerMixin, NamedMembers):
         small._voices = [self._voices[number] for number in numbers]
         small._names = names
         small.weights_ = self.weights_[numbers] / self.weights_[numbers].sum()
+        small._counts = self._counts[numbers]
         pairs = list(zip(names, small.estimators_, strict=True))
         small.named_estimators_ = small._named_fitted(pairs, small.estimators_)
         return small
@@ -222,17 +173,8 @@ class VotingModel(TransformerMixin, NamedMembers):
 
     def _ask(self, X: Any, voices: Sequence[Voice] | None = None) -> Floats:
         """Return what members say: (n_members, n_rows, n_columns)."""
-        self._check_fitted()
-        names = getattr(self, "feature_names_in_", None)
-        table = AnyTable(X).matched(
-            None if names is None else tuple(names), self.n_features_in_, type(self).__name__, 5
-        )
-        return np.stack(
-            [
-                voice.ask(member, table.shown_to(member) if reads_tables(member) else table.native)
-                for member, voice in zip(self.estimators_, voices or self._voices, strict=True)
-            ]
-        )
+        table = self._open(X)
+        return np.stack(ask_each(self.estimators_, voices or self._voices, table))
 
     def _validate_loaded(self) -> None:
         """Check that the parts of a loaded model fit each other."""

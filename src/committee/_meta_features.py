@@ -1,0 +1,73 @@
+"""Opinions of members as columns that a learner can read, beside those of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import hstack as sparse_hstack
+from scipy.sparse import issparse
+
+from committee._any_table import AnyTable
+from committee._frame import as_narwhals
+from committee._voice import Voice
+
+Floats = NDArray[np.float64]
+
+
+def meta_features(
+    opinions: Sequence[Floats], voices: Sequence[Voice], table: AnyTable | None
+) -> Any:
+    """Return opinions as columns, before those of a table where one is given."""
+    columns = [_columns(each, voice) for each, voice in zip(opinions, voices, strict=True)]
+    values = np.hstack(columns)
+    return values if table is None else with_columns(values, table.native)
+
+
+def _columns(opinion: Floats, voice: Voice) -> Floats:
+    """Return an opinion as columns for a learner, as scikit-learn has them."""
+    if voice.n_classes and voice.method == "predict":
+        return np.asarray(opinion.argmax(axis=1)[:, np.newaxis], np.float64)
+    if voice.n_classes == 2 and opinion.shape[1] == 2:
+        return opinion[:, 1:]  # the other is what is left to one
+    return opinion
+
+
+def with_columns(values: Floats, table: Any) -> Any:
+    """Return columns of numbers before those of a table, as a table that a learner can read.
+
+    Tables of numbers become an array, as in scikit-learn; frames with other columns stay frames.
+    """
+    if issparse(table):
+        return sparse_hstack([values, table], format=table.format)
+    if isinstance(table, np.ndarray):
+        return np.hstack([values, table])
+    frame = as_narwhals(table)
+    if frame is table:
+        return np.hstack([values, np.asarray(table)])
+    if all(dtype.is_numeric() for dtype in frame.schema.values()):
+        return np.hstack([values, frame.to_numpy()])
+    return _beside_frame(values, table, frame)
+
+
+def _beside_frame(values: Floats, table: Any, frame: Any) -> Any:
+    import narwhals as nw
+
+    names = []
+    for number in range(values.shape[1]):
+        name = f"opinion{number}"
+        while name in frame.columns:
+            name += "_"
+        names.append(name)
+    backend = nw.get_native_namespace(frame)
+    columns = [
+        nw.new_series(name, np.ascontiguousarray(values[:, k]), backend=backend)
+        for k, name in enumerate(names)
+    ]
+    if hasattr(table, "index"):  # pandas puts rows side by side by their labels
+        columns = [
+            nw.from_native(c.to_native().set_axis(table.index), series_only=True) for c in columns
+        ]
+    return frame.with_columns(*columns).select(*names, *frame.columns).to_native()
