@@ -42,6 +42,7 @@ _HOMES = {
     "plot_oob_curve": "committee.forest_plots",
     "plot_proximity": "committee.forest_plots",
     "plot_rounds": "committee.adaboost_plots",
+    "plot_stack": "committee.team_plots",
     "plot_training": "committee.boosting_plots",
     "plot_tree": "committee.plots",
     "plot_tuning": "committee.forest_plots",
@@ -84,6 +85,7 @@ __all__ = [
     "plot_oob_curve",
     "plot_proximity",
     "plot_rounds",
+    "plot_stack",
     "plot_training",
     "plot_tree",
     "plot_tuning",
@@ -119,6 +121,7 @@ if TYPE_CHECKING:
     from committee.plots import plot_tree
     from committee.quinlan import C45Classifier, ID3Classifier
     from committee.stacking import StackingClassifier, StackingRegressor
+    from committee.team_plots import plot_stack
     from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
     from committee.tuning import tune_max_features
     from committee.voting import VotingClassifier, VotingRegressor
