@@ -107,3 +107,14 @@ def test_a_report_of_fitted_members_is_saved_with_the_stack(rng, tmp_path):
     report = committee.load(tmp_path / "stack.committee").leak_report_
     np.testing.assert_array_equal(report.seen, stack.leak_report_.seen)
     assert report.message == stack.leak_report_.message
+
+
+def test_a_report_tells_of_identical_rows_even_where_losses_look_fine(rng):
+    X, y = noisy(rng, 100)
+    twice = rng.permutation(np.tile(np.arange(100), 2))
+    stack = StackingRegressor([("line", LinearRegression())], leak_check=True, random_state=0)
+    message = stack.fit(X[twice], y[twice]).leak_report_.message
+    assert message.startswith("no sign of leakage")
+    assert "% of the tested rows have an identical row" in message
+    alone = stack.fit(X, y).leak_report_.message
+    assert alone == "no sign of leakage: level-one data promise what new rows hold"

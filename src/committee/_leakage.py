@@ -99,20 +99,23 @@ class LeakReport:
     @property
     def message(self) -> str:
         """The finding in words."""
+        twins = ""
+        if self.twins > 0.01:
+            twins = (
+                f"{self.twins:.0%} of the tested rows have an identical row among those their "
+                "models learn from; give groups to keep them together"
+            )
         if not self.leaked:
-            return "no sign of leakage: level-one data promise what new rows hold"
+            # Rows kept apart are drawn from the same table, and have twins as well.
+            more = f". But {twins} if new rows will have no such twins" if twins else ""
+            return f"no sign of leakage: level-one data promise what new rows hold{more}"
         told = []
         for name in self.suspects:
             place = self.names.index(name)
             told.append(
                 f"{name} (loss {self.promised[place]:.4g} promised, {self.found[place]:.4g} found)"
             )
-        twins = ""
-        if self.twins > 0.01:
-            twins = (
-                f" {self.twins:.0%} of the tested rows have an identical row among those their "
-                "models learn from; give groups to keep them together."
-            )
+        twins = f" {twins}." if twins else ""
         return (
             "the level-one data leaked: they promise more than rows hold that nobody has seen, "
             f"in {', '.join(told)}.{twins} Let members be fitted to rows that they are not asked "
