@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import matplotlib
@@ -12,22 +13,29 @@ import numpy as np
 from sklearn.calibration import calibration_curve
 from sklearn.datasets import (
     load_breast_cancer,
+    load_diabetes,
     load_digits,
     make_friedman1,
     make_hastie_10_2,
     make_moons,
 )
 from sklearn.ensemble import AdaBoostClassifier as TheirAdaBoost
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_val_score, train_test_split
+from sklearn.neighbors import KNeighborsRegressor
 
 from committee import (
     AdaBoostClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreesClassifier,
+    GradientBoostingClassifier,
     GradientBoostingRegressor,
+    ID3Classifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    StackingRegressor,
+    VotingClassifier,
     diversity,
     plot_adaboost,
     plot_contributions,
@@ -39,6 +47,7 @@ from committee import (
     plot_proximity,
     plot_pruning,
     plot_rounds,
+    plot_stack,
     plot_training,
     plot_tree,
     plot_tuning,
@@ -269,6 +278,38 @@ def diversity_of_trees() -> None:
     save("diversity.png", heat.figure)
 
 
+def team_votes() -> None:
+    """Draw who votes what about penguins."""
+    X, y = load_penguins()
+    train, test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
+    members = [
+        ("tree", DecisionTreeClassifier(max_depth=2)),
+        ("id3", ID3Classifier()),
+        ("boosting", GradientBoostingClassifier(n_estimators=5, max_splits=2)),
+    ]
+    team = VotingClassifier(members, voting="soft").fit(train, y_train)
+    save("team-votes.png", plot_votes(team, test, y_test).figure)
+
+
+def stacks() -> None:
+    """Draw a stack that leaks and one that does not."""
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    train, _, y_train, _ = train_test_split(X, y, test_size=0.4, random_state=0)
+    members = [
+        ("line", LinearRegression()),
+        ("forest", RandomForestRegressor(50, min_samples_leaf=5, random_state=0)),
+        ("neighbours", KNeighborsRegressor(20)),
+    ]
+    honest = StackingRegressor(members, "convex", leak_check=True, random_state=0)
+    save("stack-honest.png", plot_stack(honest.fit(train, y_train)).figure)
+    seen = [(name, member.fit(train, y_train)) for name, member in members]
+    leaky = StackingRegressor(seen, cv="prefit", leak_check=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it leaks, and says so
+        leaky.fit(train, y_train)
+    save("stack-leaks.png", plot_stack(leaky).figure)
+
+
 def tidy(axes: plt.Axes) -> None:
     """Take away what is no data, and name the lines."""
     axes.spines[["top", "right"]].set_visible(False)
@@ -293,3 +334,5 @@ if __name__ == "__main__":
     adaboost_curves()
     adaboost_probabilities()
     diversity_of_trees()
+    team_votes()
+    stacks()

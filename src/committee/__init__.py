@@ -51,6 +51,7 @@ _HOMES = {
     "plot_proximity": "committee.forest_plots",
     "plot_pruning": "committee.forest_plots",
     "plot_rounds": "committee.adaboost_plots",
+    "plot_stack": "committee.team_plots",
     "plot_training": "committee.boosting_plots",
     "plot_tree": "committee.plots",
     "plot_tuning": "committee.forest_plots",
@@ -103,6 +104,7 @@ __all__ = [
     "plot_proximity",
     "plot_pruning",
     "plot_rounds",
+    "plot_stack",
     "plot_training",
     "plot_tree",
     "plot_tuning",
@@ -145,6 +147,7 @@ if TYPE_CHECKING:
     from committee.quinlan import C45Classifier, ID3Classifier
     from committee.selection import EnsembleSelectionClassifier, EnsembleSelectionRegressor
     from committee.stacking import StackingClassifier, StackingRegressor
+    from committee.team_plots import plot_stack
     from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
     from committee.tuning import tune_max_features
     from committee.voting import VotingClassifier, VotingRegressor

@@ -28,7 +28,7 @@ from committee._named_members import (
 )
 from committee._params import check_bool, check_choice, check_real, is_real
 from committee._sampling import parameter_seed
-from committee._team import Floats, Rows, Team
+from committee._team import Floats, Rows, Task, Team
 from committee._validation import held_out_rows
 from committee._voice import Voice
 
@@ -208,11 +208,13 @@ class StackingModel(TransformerMixin, CommitteeModel):
         found = [*opinions, self._final_values(stack.final, features, n_classes)]
         truth = team.y[outer]
         outer_weights = None if team.weights is None else team.weights[outer]
+        seen = None
         if plan.source == "prefit":
             # Fitted members may have seen all rows. Copies of them that have not seen the outer
-            # rows tell how good they can be there.
+            # rows tell how good they can be there, copies that have how good cheating would be.
             promised, known, inner_weights = found, truth, outer_weights
             found = self._copies_found(part, lists, final, seed, inner_groups, team, outer)
+            seen = self._copies_seen(team, lists, final, inner, outer)
         else:
             promised, known = [*stack.opinions, stack.out_of_fold_final()], stack.y
             inner_weights = stack.weights
@@ -223,6 +225,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
             self._losses(_mean([self._comparable(each) for each in found[:-1]]), truth),
             (inner_weights, outer_weights),
             twin_share(team.table, plan.layers[0], inner),
+            None if seen is None else [self._losses(each, truth) for each in seen],
         )
         if report.leaked:
             if self.on_leak == "raise":
@@ -248,6 +251,30 @@ class StackingModel(TransformerMixin, CommitteeModel):
         features, opinions = model._through(AnyTable(team.table.take(outer, None)), stack.layers)
         n_classes = 0 if team.labels is None else len(team.labels)
         return [*opinions, model._final_values(stack.final, features, n_classes)]
+
+    def _copies_seen(
+        self, team: Team, lists: list[Named], final: Any, inner: Rows, outer: Rows
+    ) -> list[Floats]:
+        """Fit copies of fitted members to all rows; return what they say of the outer ones."""
+        model = clone(self).set_params(cv=None)
+        shown, features = team, None
+        opinions: list[Floats] = []
+        for pairs in lists:
+            if features is not None:
+                shown = team.part(np.arange(len(team.y)), AnyTable(features))
+            voices = model._voices_of(team, pairs)
+            tasks = [Task(name, k, _thawed(each)) for k, (name, each) in enumerate(pairs)]
+            members = [member for member, _ in shown.run(tasks, self._progress(len(tasks)))]
+            opinions = [shown.ask(m, v, None) for m, v in zip(members, voices, strict=True)]
+            features = model._features(opinions, voices, team.table)
+        table = AnyTable(features)
+        params = {} if team.weights is None else {"sample_weight": team.weights[inner]}
+        meta = clone(final)
+        if not isinstance(meta, FrozenEstimator):
+            meta.fit(table.take(inner, None), team.y[inner], **params)
+        n_classes = 0 if team.labels is None else len(team.labels)
+        answers = model._final_values(meta, table.take(outer, None), n_classes)
+        return [*(each[outer] for each in opinions), answers]
 
     def _inner_plan(
         self, part: Team, inner: Rows, groups: Any, seed: int, n_layers: int, team: Team

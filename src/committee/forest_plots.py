@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
 
 from committee._importance import Importances
 from committee._params import check_choice, check_int
 from committee._tree_layout import INK, class_color
+from committee._voting_model import VotingModel
+from committee.team_plots import draw_class_votes, draw_number_votes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -232,16 +235,22 @@ def plot_intervals(
     return ax
 
 
-def plot_votes(model: Any, row: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw what each tree of a forest says about a row.
+def plot_votes(model: Any, X: Any, y: Any = None, *, ax: Axes | None = None) -> Axes:
+    """Draw what each member of a committee says.
 
     Parameters
     ----------
-    model : fitted forest
-        A classifier: how many trees vote for each class, and the averaged probabilities. A
-        regressor: a histogram of the trees' predictions with their mean.
-    row : table of one row
-        With the columns of `fit`.
+    model : fitted forest, or voting estimator
+        A forest of classes: how many trees vote for each class, and the averaged probabilities. A
+        forest of numbers: a histogram of the trees' predictions with their mean. Voting
+        classifiers: a map of the votes with a column for each member, as wide as its weight (but
+        never too narrow to see), and pale where the member is not sure; more than thirty rows are
+        put in the order of the answers. Voting regressors: a dot for each prediction, a line of
+        the answers.
+    X : table
+        With the columns of `fit`. One row for a forest, any number for voting.
+    y : array-like or None, default=None
+        Voting only: the truth, drawn beside the answers.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure when None.
 
@@ -260,17 +269,22 @@ def plot_votes(model: Any, row: Any, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'share of 100 trees'
     """
+    if isinstance(model, VotingModel):
+        votes: Axes = _plot_team_votes(model, X, y, ax)
+        return votes
     if not hasattr(model, "_forest"):
         raise TypeError(
-            "model must be a fitted forest, such as RandomForestClassifier; got "
-            f"{type(model).__name__}"
+            "model must be a fitted forest or voting estimator, such as RandomForestClassifier; "
+            f"got {type(model).__name__}"
         )
+    if y is not None:
+        raise ValueError("y must be None for a forest: it is drawn for voting estimators only")
     n_outputs = getattr(model, "n_outputs_", 1)
     if n_outputs > 1:
         raise ValueError(f"model must have one output to be drawn; it has {n_outputs}")
-    table = model._read(row)
+    table = model._read(X)
     if table.n_rows != 1:
-        raise ValueError(f"row must be a table of one row; got {table.n_rows} rows")
+        raise ValueError(f"X must be a table of one row; got {table.n_rows} rows")
     said = model._forest.predict_each(table)[0]
     labels = model._class_labels()
     if labels is not None:
@@ -286,6 +300,14 @@ def plot_votes(model: Any, row: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("trees", color=INK)
     _tidy(ax, "y")
     return ax
+
+
+def _plot_team_votes(model: Any, X: Any, y: Any, ax: Any) -> Any:
+    votes = model.votes(X)
+    if not isinstance(model, ClassifierMixin):
+        return draw_number_votes(votes, y, ax)
+    sure = model._ask(X).max(axis=2).T if model._asks_shares else None
+    return draw_class_votes(votes, model.classes_, sure, y, ax)
 
 
 def _plot_class_votes(said: NDArray[np.float64], labels: Sequence[str], ax: Any) -> Any:
