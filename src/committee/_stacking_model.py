@@ -19,7 +19,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from committee._any_table import AnyTable, reads_tables
 from committee._frame import as_narwhals
 from committee._leakage import LeakReport, compare, twin_share
-from committee._level_one import LevelOne, check_answers, fit_layer
+from committee._level_one import LevelOne, check_answers, count_fits, fit_layer
 from committee._level_one_plan import LevelOnePlan, PlanRows, Split, check_cv, plan_level_one
 from committee._meta_estimator import wants_weights
 from committee._named_members import (
@@ -347,8 +347,7 @@ class StackingModel(TransformerMixin, NamedMembers):
     ) -> Any:
         """Make opinions columns for the next layer, with `passthrough` before the table's own."""
         columns = [_columns(each, v) for each, v in zip(opinions, voices, strict=True)]
-        values = np.hstack(columns)
-        return with_columns(values, table.native) if self.passthrough else values
+        return with_columns(columns, table.native) if self.passthrough else np.hstack(columns)
 
     def transform(self, X: Any) -> Any:
         """Return what the meta-learner sees of rows: the opinions of the last layer of members.
@@ -433,8 +432,10 @@ class _FittedStack:
         self, model: StackingModel, team: Team, lists: list[Named], plan: LevelOnePlan, final: Any
     ) -> None:
         self._model, self._team = model, team
-        n_members = sum(len(pairs) for pairs in lists)
-        n_fits = n_members * (len(plan.layers[0]) * (plan.source != "prefit") + bool(model.refit))
+        n_fits = sum(
+            count_fits(pairs, plan, len(splits), len(team.y), refit=model.refit)
+            for pairs, splits in zip(lists, plan.layers, strict=True)
+        )
         self._progress = model._progress(max(n_fits, 1))
         self.layers: list[LevelOne] = []
         self.rows: Rows = np.arange(len(team.y))
@@ -567,22 +568,23 @@ def _columns(opinion: Floats, voice: Voice) -> Floats:
     return opinion
 
 
-def with_columns(values: Floats, table: Any) -> Any:
+def with_columns(columns: Sequence[Floats], table: Any) -> Any:
     """Return columns of numbers before those of a table, as a table that a learner can read.
 
     Tables of numbers become an array, as in scikit-learn; frames with other columns stay frames.
     """
     if issparse(table):
-        return sparse_hstack([values, table], format=table.format)
+        return sparse_hstack([*columns, table], format=table.format)
     if isinstance(table, np.ndarray):
-        return np.hstack([values, table])
+        return np.hstack([*columns, table])
     frame = as_narwhals(table)
     if frame is table:
-        return np.hstack([values, np.asarray(table)])
+        return np.hstack([*columns, np.asarray(table)])
     if all(dtype.is_numeric() for dtype in frame.schema.values()):
-        return np.hstack([values, frame.to_numpy()])
+        return np.hstack([*columns, frame.to_numpy()])
     import narwhals as nw
 
+    values = np.hstack(columns)
     taken = set(frame.columns)
     names = []
     for number in range(values.shape[1]):
@@ -591,15 +593,15 @@ def with_columns(values: Floats, table: Any) -> Any:
             name += "_"
         names.append(name)
     backend = nw.get_native_namespace(frame)
-    columns = [
+    series = [
         nw.new_series(name, np.ascontiguousarray(values[:, k]), backend=backend)
         for k, name in enumerate(names)
     ]
     if hasattr(table, "index"):
-        columns = [
-            nw.from_native(c.to_native().set_axis(table.index), series_only=True) for c in columns
+        series = [
+            nw.from_native(c.to_native().set_axis(table.index), series_only=True) for c in series
         ]
-    return frame.with_columns(*columns).select(*names, *frame.columns).to_native()
+    return frame.with_columns(*series).select(*names, *frame.columns).to_native()
 
 
 def _own_names(model: Any, input_features: Any) -> list[str]:

@@ -12,7 +12,7 @@ from sklearn.base import TransformerMixin
 
 from committee._any_table import AnyTable, reads_tables
 from committee._combining import COMBINATIONS
-from committee._level_one import LevelOne, check_answers, fit_layer
+from committee._level_one import LevelOne, check_answers, count_fits, fit_layer
 from committee._level_one_plan import LevelOnePlan, PlanRows, check_cv, plan_level_one
 from committee._named_members import Named, NamedMembers, check_class_counts
 from committee._params import check_choice, check_int, check_real, check_seed
@@ -152,7 +152,9 @@ class VotingModel(TransformerMixin, NamedMembers):
             plan = plan_level_one(self.cv, rows, 1)
         else:
             plan = LevelOnePlan("splits", [[]])
-        n_fits = len(pairs) * (1 + wants * len(plan.layers[0]))
+        n_fits = len(pairs)
+        if wants:
+            n_fits = count_fits(pairs, plan, len(plan.layers[0]), len(team.y), refit=True)
         progress = Progress(type(self).__name__, "fits", n_fits, int(self.verbose))
         return fit_layer(
             team,
