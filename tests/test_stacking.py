@@ -522,6 +522,16 @@ def test_honest_members_are_not_called(seed):
             assert "no sign of leakage" in model.leak_report_.message
 
 
+@pytest.mark.parametrize("n_rows", [8, 12, 20])
+def test_few_rows_are_no_proof(n_rows):
+    members = [("deep", DecisionTreeClassifier()), ("extra", ExtraTreesClassifier(3))]
+    for seed in range(15):
+        X, y, _ = noisy(seed, n_rows)
+        y[:6] = [0, 1] * 3
+        stack = StackingClassifier(members, "convex", cv=2, leak_check=True, random_state=seed)
+        assert not stack.fit(X, y).leak_report_.leaked
+
+
 def test_copies_of_rows_are_told():
     X, y, _ = noisy(0, 120)
     rows = np.tile(np.arange(120), 6)
