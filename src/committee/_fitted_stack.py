@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from committee._any_table import AnyTable
-from committee._level_one import LevelOne, fit_layer
+from committee._level_one import LevelOne, count_fits, fit_layer
 from committee._level_one_plan import LevelOnePlan, Split
 from committee._members import is_own, plain_algebra
 from committee._meta_estimator import wants_weights
@@ -42,8 +42,10 @@ class FittedStack:
         self, model: Any, team: Team, lists: list[Named], plan: LevelOnePlan, final: Any
     ) -> None:
         self._model, self._team = model, team
-        n_members = sum(len(pairs) for pairs in lists)
-        n_fits = n_members * (len(plan.layers[0]) * (plan.source != "prefit") + bool(model.refit))
+        n_fits = sum(
+            count_fits(pairs, plan, len(splits), len(team.y), refit=model.refit)
+            for pairs, splits in zip(lists, plan.layers, strict=True)
+        )
         self._progress = model._progress(n_fits)
         self.layers: list[LevelOne] = []
         self.rows: Rows = np.arange(len(team.y))

@@ -108,6 +108,14 @@ def check_answers(members: Any, voices: Any) -> None:
             raise ValueError(f"a member has no {voice.method}")
 
 
+def count_fits(pairs: Named, plan: LevelOnePlan, n_splits: int, n_rows: int, *, refit: bool) -> int:
+    """Return how many fits a layer takes that is asked for opinions."""
+    if plan.source == "prefit":
+        return 0
+    is_once = [plan.source == "oob" and _has_oob(each, n_rows) for _, each in pairs]
+    return sum(1 if once else n_splits + refit for once in is_once)
+
+
 def fit_layer(
     team: Team,
     pairs: Named,

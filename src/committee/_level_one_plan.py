@@ -157,6 +157,8 @@ def _splits(cv: Any, rows: PlanRows) -> list[Split]:
             groups = number_groups(groups, rows.n_rows)[1][present]
         splitter = _own_splitter(cv, rows.is_classifier, groups is not None)
         _check_enough(splitter, len(present))
+        if isinstance(splitter, TimeSeriesSplit):
+            groups = None  # looked at below
         return _checked(splitter.split(np.zeros((len(y), 1)), y, groups), rows, present)
     pairs = cv.split(rows.X, rows.y, rows.groups) if hasattr(cv, "split") else cv
     return _checked(pairs, rows, np.arange(rows.n_rows))

@@ -22,8 +22,7 @@ def meta_features(
 ) -> Any:
     """Return opinions as columns, before those of a table where one is given."""
     columns = [_columns(each, voice) for each, voice in zip(opinions, voices, strict=True)]
-    values = np.hstack(columns)
-    return values if table is None else with_columns(values, table.native)
+    return np.hstack(columns) if table is None else with_columns(columns, table.native)
 
 
 def _columns(opinion: Floats, voice: Voice) -> Floats:
@@ -35,21 +34,21 @@ def _columns(opinion: Floats, voice: Voice) -> Floats:
     return opinion
 
 
-def with_columns(values: Floats, table: Any) -> Any:
+def with_columns(columns: Sequence[Floats], table: Any) -> Any:
     """Return columns of numbers before those of a table, as a table that a learner can read.
 
     Tables of numbers become an array, as in scikit-learn; frames with other columns stay frames.
     """
     if issparse(table):
-        return sparse_hstack([values, table], format=table.format)
+        return sparse_hstack([*columns, table], format=table.format)
     if isinstance(table, np.ndarray):
-        return np.hstack([values, table])
+        return np.hstack([*columns, table])
     frame = as_narwhals(table)
     if frame is table:
-        return np.hstack([values, np.asarray(table)])
+        return np.hstack([*columns, np.asarray(table)])
     if all(dtype.is_numeric() for dtype in frame.schema.values()):
-        return np.hstack([values, frame.to_numpy()])
-    return _beside_frame(values, table, frame)
+        return np.hstack([*columns, frame.to_numpy()])
+    return _beside_frame(np.hstack(columns), table, frame)
 
 
 def _beside_frame(values: Floats, table: Any, frame: Any) -> Any:

@@ -40,10 +40,16 @@ def read_labels(y: Any, fitted: Named, name: str) -> tuple[NDArray[Any], NDArray
             "output; sklearn.multioutput.MultiOutputClassifier makes one for each"
         )
     codes, labels = target.codes[:, 0], target.classes[0]
-    known = [np.asarray(each.classes_) for _, each in fitted if hasattr(each, "classes_")]
-    if not known or set(np.concatenate(known).tolist()) <= set(labels.tolist()):
+    known = [(name, np.asarray(m.classes_)) for name, m in fitted if hasattr(m, "classes_")]
+    for member, own in known:
+        if not set(own.tolist()) & set(labels.tolist()):
+            raise ValueError(
+                f"the fitted member {member!r} speaks of the classes {own.tolist()[:5]}, none of "
+                f"which are among the labels of y: {labels.tolist()[:5]}"
+            )
+    everything = np.unique(np.concatenate([labels, *(own for _, own in known)]))
+    if len(everything) == len(labels):
         return codes, labels
-    everything = np.unique(np.concatenate([labels, *known]))
     return np.searchsorted(everything, labels)[codes].astype(np.int32), everything
 
 

@@ -25,12 +25,17 @@ class Progress:
     def __init__(self, name: str, noun: str, n_all: int, verbose: int) -> None:
         self._name, self._noun, self._n_all = name, noun, n_all
         self._step = 0 if verbose == 0 else 1 if verbose > 1 else max(1, n_all // 10)
-        self._shown = 0
+        self._shown = self._n_done = 0
         self._begin = time.monotonic()
 
     def counting_from(self, begin: int) -> Callable[[int], object] | None:
         """Return what is called with a number of new ones; None if nothing is told."""
         return (lambda n_done: self.show(begin + n_done)) if self._step else None
+
+    def advance(self) -> None:
+        """Count one more."""
+        self._n_done += 1
+        self.show(self._n_done)
 
     def show(self, n_done: int) -> None:
         """Tell, if enough were done since the last time."""

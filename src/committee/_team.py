@@ -116,12 +116,10 @@ class Team:
     def run(self, tasks: Sequence[Task], progress: Progress) -> list[tuple[Any, Floats | None]]:
         """Fit members; return them, where they are kept, and their opinions on test rows."""
         results: list[Any] = [None] * len(tasks)
-        n_done = 0
         for places, found in self._all(tasks):
             for place, result in zip(places, found, strict=True):
                 results[place] = result
-                n_done += 1
-                progress.show(n_done)
+                progress.advance()
         return results
 
     def _all(self, tasks: Sequence[Task]) -> Iterator[tuple[list[int], Iterator[Any]]]:

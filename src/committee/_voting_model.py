@@ -13,7 +13,7 @@ from sklearn.base import TransformerMixin
 
 from committee._combining import COMBINATIONS
 from committee._committee_model import CommitteeModel, ask_each
-from committee._level_one import LevelOne, check_answers, fit_layer
+from committee._level_one import LevelOne, check_answers, count_fits, fit_layer
 from committee._level_one_plan import LevelOnePlan
 from committee._named_members import Named, check_class_counts
 from committee._params import check_choice, check_real
@@ -109,6 +109,9 @@ class VotingModel(TransformerMixin, CommitteeModel):
     ) -> LevelOne:
         is_planned = wants or self._is_prefit
         plan = self._plan(team, groups, seed) if is_planned else LevelOnePlan("splits", [[]])
+        n_fits = len(pairs)
+        if wants:
+            n_fits = count_fits(pairs, plan, len(plan.layers[0]), len(team.y), refit=True)
         return fit_layer(
             team,
             pairs,
@@ -117,7 +120,7 @@ class VotingModel(TransformerMixin, CommitteeModel):
             plan.layers[0],
             refit=True,
             wants_opinions=wants,
-            progress=self._progress(len(pairs) * (1 + wants * len(plan.layers[0]))),
+            progress=self._progress(n_fits),
         )
 
     def _given_weights(self, weights: Any, pairs: Named) -> Floats:

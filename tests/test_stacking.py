@@ -1,0 +1,743 @@
+"""Stacking: scikit-learn's results, layers, convex weights, the leak check, and what is refused."""
+
+import inspect
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+import sklearn.ensemble
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeCV
+from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from team_tools import Says, SaysNumber
+
+from committee import (
+    C45Classifier,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    StackingClassifier,
+    StackingRegressor,
+)
+from committee._convex_weights import blend_weights, mixture_weights
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    X, y = load_diabetes(return_X_y=True)
+    return X[:150], y[:150]
+
+
+def classifiers():
+    return [
+        ("line", LogisticRegression()),
+        ("bayes", GaussianNB()),
+        ("near", KNeighborsClassifier(3)),
+    ]
+
+
+def regressors():
+    return [("line", LinearRegression()), ("ridge", Ridge()), ("near", KNeighborsRegressor(4))]
+
+
+def own_classifiers():
+    return [
+        ("tree", DecisionTreeClassifier(max_depth=3)),
+        ("c45", C45Classifier()),
+        ("extra", ExtraTreesClassifier(4, random_state=0)),
+    ]
+
+
+# --- the same as scikit-learn's -----------------------------------------------------------------
+
+
+def assert_same(ours, theirs, X):
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    told, expected = ours.transform(X), theirs.transform(X)
+    if sparse.issparse(expected):
+        told, expected = told.toarray(), expected.toarray()
+    np.testing.assert_array_equal(told, expected)
+    assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+    for method in ("predict_proba", "decision_function"):
+        assert hasattr(ours, method) == hasattr(theirs, method)
+        if hasattr(theirs, method):
+            np.testing.assert_array_equal(getattr(ours, method)(X), getattr(theirs, method)(X))
+    assert list(ours.stack_method_) == list(theirs.stack_method_)
+    assert ours.named_estimators_.keys() == theirs.named_estimators_.keys()
+
+
+SCHEMES = {
+    "five": {},
+    "three": {"cv": 3, "passthrough": True},
+    "stratified": {"cv": StratifiedKFold(4, shuffle=True, random_state=0), "passthrough": True},
+    "any": {"cv": KFold(3, shuffle=True, random_state=1)},
+}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("kind", ["three", "two", "labels", "frame", "sparse"])
+def test_a_classifier_is_scikit_learns(kind, scheme, iris):
+    X, y = iris
+    members = classifiers()
+    if kind == "two":
+        X, y = X[50:], y[50:]
+    elif kind == "labels":
+        y = np.array(["setosa", "versicolor", "virginica"])[y]
+    elif kind == "frame":
+        X = pd.DataFrame(X, columns=list("abcd"))
+    elif kind == "sparse":
+        X = sparse.csr_matrix(X)
+        members = [members[0], members[2]]
+    options = SCHEMES[scheme]
+    theirs = sklearn.ensemble.StackingClassifier(members, **options).fit(X, y)
+    assert_same(StackingClassifier(members, **options).fit(X, y), theirs, X)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("method", ["auto", "predict_proba", "decision_function", "predict"])
+def test_every_stack_method_is_scikit_learns(method, n_classes, iris):
+    X, y = iris
+    X, y = X[y < n_classes], y[y < n_classes]
+    line, near = LogisticRegression(), KNeighborsClassifier(3)
+    members = {
+        "auto": [("line", line), ("svc", LinearSVC()), ("near", near)],
+        "predict_proba": [("line", line), ("near", near)],
+        "decision_function": [("line", line), ("svc", LinearSVC()), ("one", SVC())],
+        "predict": [("line", line), ("svc", LinearSVC()), ("near", near)],
+    }[method]
+    options = {"stack_method": method, "cv": 3}
+    theirs = sklearn.ensemble.StackingClassifier(members, **options).fit(X, y)
+    assert_same(StackingClassifier(members, **options).fit(X, y), theirs, X)
+
+
+@pytest.mark.parametrize("passthrough", [False, True])
+@pytest.mark.parametrize("cv", [None, 3, KFold(4, shuffle=True, random_state=0)])
+@pytest.mark.parametrize("kind", ["array", "frame", "sparse"])
+def test_a_regressor_is_scikit_learns(kind, cv, passthrough, diabetes):
+    X, y = diabetes
+    members = regressors()
+    if kind == "frame":
+        X = pd.DataFrame(X, columns=[f"c{k}" for k in range(10)])
+    elif kind == "sparse":
+        X = sparse.csr_matrix(X)
+        members = members[1:]
+    options = {"cv": cv, "passthrough": passthrough}
+    final = Ridge() if kind == "sparse" and passthrough else None
+    theirs = sklearn.ensemble.StackingRegressor(members, final, **options).fit(X, y)
+    assert_same(StackingRegressor(members, final, **options).fit(X, y), theirs, X)
+
+
+def test_weights_dropped_members_and_fitted_ones_are_as_in_scikit_learn(iris):
+    X, y = iris
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    members = [*classifiers()[:2], ("gone", "drop")]
+    theirs = sklearn.ensemble.StackingClassifier(members).fit(X, y, sample_weight=weights)
+    ours = StackingClassifier(members).fit(X, y, weights)
+    assert len(ours.estimators_) == 2
+    assert_same(ours, theirs, X)
+    fitted = [(name, member.fit(X[::2], y[::2])) for name, member in classifiers()]
+    theirs = sklearn.ensemble.StackingClassifier(fitted, cv="prefit").fit(X[1::2], y[1::2])
+    ours = StackingClassifier(fitted, cv="prefit").fit(X[1::2], y[1::2])
+    assert_same(ours, theirs, X)
+    frozen = [(name, FrozenEstimator(member)) for name, member in fitted]
+    np.testing.assert_array_equal(
+        StackingClassifier(frozen).fit(X[1::2], y[1::2]).predict_proba(X), ours.predict_proba(X)
+    )
+
+
+def test_fitted_members_that_speak_of_labels_are_understood(iris):
+    X, y = iris
+    labels = np.array(["a", "b", "c"])[y]
+    fitted = [(name, member.fit(X, labels)) for name, member in classifiers()]
+    codes = [(name, member.fit(X, y)) for name, member in classifiers()]
+    for method in ("auto", "predict"):
+        options = {"cv": "prefit", "stack_method": method}
+        told = StackingClassifier(fitted, **options).fit(X, labels).predict(X)
+        expected = StackingClassifier(codes, **options).fit(X, y).predict(X)
+        np.testing.assert_array_equal(told, np.array(["a", "b", "c"])[expected])
+        frozen = [(name, FrozenEstimator(each)) for name, each in fitted]
+        again = StackingClassifier(frozen, stack_method=method, cv=3, refit=False).fit(X, labels)
+        np.testing.assert_array_equal(again.predict(X), told)
+    with pytest.raises(ValueError, match="none of which"):
+        StackingClassifier(codes, cv="prefit").fit(X, labels)
+
+
+def test_parameters_are_reached_and_searched(iris):
+    X, y = iris
+    model = StackingClassifier(
+        own_classifiers(), LogisticRegression(), layers=[[("second", DecisionTreeClassifier())]]
+    )
+    model.set_params(tree__max_depth=1, second__max_depth=4, final_estimator__C=0.5)
+    params = clone(model).get_params()
+    assert params["tree__max_depth"] == 1
+    assert params["second__max_depth"] == 4
+    assert params["final_estimator__C"] == 0.5
+    model.set_params(second=C45Classifier(), tree="drop")
+    assert isinstance(model.layers[0][0][1], C45Classifier)
+    assert len(model.fit(X, y).estimators_) == 2
+    grid = {"tree__max_depth": [1, 2], "final_estimator__C": [0.1, 1], "c45": ["drop"]}
+    stack = StackingClassifier(own_classifiers()[:2], LogisticRegression(), cv=2)
+    search = GridSearchCV(stack, grid, cv=2).fit(X, y)
+    assert search.best_score_ > 0.8
+    assert set(StackingClassifier(own_classifiers()).get_params()) >= {"tree", "c45__confidence"}
+
+
+def test_a_stack_in_a_pipeline_writes_frames(iris):
+    X, y = iris
+    ours = make_pipeline(StandardScaler(), StackingClassifier(classifiers())).fit(X, y)
+    theirs = make_pipeline(StandardScaler(), sklearn.ensemble.StackingClassifier(classifiers()))
+    np.testing.assert_array_equal(ours.predict(X), theirs.fit(X, y).predict(X))
+    for library, frame in (("pandas", pd.DataFrame), ("polars", pl.DataFrame)):
+        stack = StackingClassifier(classifiers(), passthrough=True).set_output(transform=library)
+        told = stack.fit(X, y).transform(X)
+        assert isinstance(told, frame)
+        assert list(told.columns) == stack.get_feature_names_out().tolist()
+        assert told.shape == (150, 13)
+
+
+def test_metadata_are_routed(iris):
+    X, y = iris
+    weights = np.random.default_rng(0).uniform(0.1, 3, len(y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        members = [
+            ("line", LogisticRegression().set_fit_request(sample_weight=True)),
+            ("bayes", GaussianNB().set_fit_request(sample_weight=False)),
+        ]
+        final = LogisticRegression().set_fit_request(sample_weight=True)
+        theirs = sklearn.ensemble.StackingClassifier(members, final)
+        theirs.fit(X, y, sample_weight=weights)
+        ours = StackingClassifier(members, final).fit(X, y, sample_weight=weights)
+        assert_same(ours, theirs, X)
+        unset = StackingClassifier([("line", LogisticRegression())], final)
+        with pytest.raises(TypeError, match=r"line.*set_fit_request"):
+            unset.fit(X, y, sample_weight=weights)
+
+    class Takes(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y, colour=None):
+            self.classes_, self.colour_ = np.unique(y), colour
+            return self
+
+        def predict_proba(self, X):
+            assert len(self.colour_) in (100, 150)  # of the rows of the fold
+            return np.full((len(X), 3), 1 / 3)
+
+        def predict(self, X):
+            return np.zeros(len(X), int)
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        member = Takes().set_fit_request(colour=True)
+        stack = StackingClassifier([("takes", member), classifiers()[1]], cv=3)
+        stack.fit(X, y, colour=np.arange(150))
+        assert stack.estimators_[0].colour_.tolist() == list(range(150))
+
+
+@pytest.mark.parametrize("cls", [StackingClassifier, StackingRegressor])
+def test_the_constructor_has_scikit_learns_parameters_and_defaults(cls):
+    theirs = inspect.signature(getattr(sklearn.ensemble, cls.__name__)).parameters
+    ours = inspect.signature(cls).parameters
+    for name, parameter in theirs.items():
+        assert (ours[name].default, ours[name].kind) == (parameter.default, parameter.kind), name
+
+
+# --- naive loops --------------------------------------------------------------------------------
+
+
+def test_a_stack_agrees_with_a_naive_loop(iris):
+    """Two layers, out of folds, with weights: written out."""
+    X, y = iris
+    folds = np.arange(150) % 3
+    weights = np.random.default_rng(0).integers(1, 4, 150).astype(float)
+    first, second = GaussianNB(), LogisticRegression()
+    model = StackingClassifier(
+        [("first", first)],
+        LogisticRegression(),
+        layers=[[("second", second)]],
+        cv=PredefinedSplit(folds),
+        keep_level_one=True,
+    ).fit(X, y, weights)
+
+    def out_of_folds(member, Z):
+        said = np.zeros((150, 3))
+        for fold in range(3):
+            train = folds != fold
+            fitted = clone(member).fit(Z[train], y[train], weights[train])
+            said[~train] = fitted.predict_proba(Z[~train])
+        return said
+
+    level_one = out_of_folds(first, X)
+    level_two = out_of_folds(second, level_one)
+    np.testing.assert_allclose(model.level_one_, level_two, atol=1e-12)
+    final = LogisticRegression().fit(level_two, y, weights)
+    whole = clone(first).fit(X, y, weights).predict_proba(X)
+    whole = clone(second).fit(level_one, y, weights).predict_proba(whole)
+    np.testing.assert_allclose(model.predict_proba(X), final.predict_proba(whole), atol=1e-9)
+
+
+def test_a_row_of_weight_two_is_the_row_twice_and_of_weight_zero_absent(iris, rng):
+    X, y = iris
+    counts = rng.integers(0, 3, len(y))
+    twice = np.repeat(np.arange(len(y)), counts)
+    folds = rng.integers(0, 3, len(y))
+    members = own_classifiers()[:2]
+    for options in (
+        {"final_estimator": "convex"},
+        {"final_estimator": DecisionTreeClassifier(max_depth=2), "passthrough": True},
+        {"final_estimator": "convex", "refit": False},
+        {
+            "final_estimator": "convex",
+            "layers": [[("late", DecisionTreeClassifier(max_depth=2, split_finding="exact"))]],
+        },
+    ):
+        one = StackingClassifier(members, cv=PredefinedSplit(folds), **options).fit(X, y, counts)
+        two = StackingClassifier(members, cv=PredefinedSplit(folds[twice]), **options)
+        two.fit(X[twice], y[twice])
+        np.testing.assert_allclose(one.predict_proba(X), two.predict_proba(X), atol=1e-6)
+    present = counts > 0
+    one = StackingClassifier(members, "convex", cv=3, leak_check=True, random_state=0)
+    absent = clone(one).fit(X, y, present.astype(float)).leak_report_
+    left = clone(one).fit(X[present], y[present]).leak_report_
+    np.testing.assert_allclose(absent.found, left.found)
+    np.testing.assert_allclose(absent.promised, left.promised)
+
+
+def test_the_convex_meta_learner_has_the_best_weights(iris, diabetes):
+    X, y = iris
+    stack = StackingClassifier(classifiers(), "convex", cv=3, keep_level_one=True).fit(X, y)
+    said = stack.level_one_.reshape(150, 3, 3)
+    weights = mixture_weights(said[np.arange(150), :, y])
+    np.testing.assert_allclose(stack.final_estimator_.weights_, weights)
+    mixed = np.einsum("nmk,m->nk", stack.transform(X).reshape(150, 3, 3), weights)
+    np.testing.assert_allclose(stack.predict_proba(X), mixed)
+    two = StackingClassifier(classifiers(), "convex", cv=3).fit(X[50:], y[50:])
+    shares = two.transform(X) @ two.final_estimator_.weights_
+    np.testing.assert_allclose(two.predict_proba(X)[:, 1], shares)
+    X, y = diabetes
+    stack = StackingRegressor(regressors(), "convex", cv=3, keep_level_one=True).fit(X, y)
+    weights = blend_weights(stack.level_one_, y)
+    np.testing.assert_allclose(stack.predict(X), stack.transform(X) @ weights)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("method", ["auto", "predict", "decision_function"])
+def test_members_without_probabilities_vote_in_the_convex_mixture(method, n_classes, iris):
+    X, y = iris
+    X, y = X[y < n_classes], y[y < n_classes]
+    members = [("line", LogisticRegression()), ("svc", LinearSVC())]
+    stack = StackingClassifier(members, "convex", cv=3, stack_method=method).fit(X, y)
+    p = stack.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert stack.score(X, y) > 0.9
+
+
+def test_level_one_data_may_lack_a_class(iris):
+    X, y = iris
+    X, y = X[:120], np.array(["a", "b", "c"])[y[:120]]
+    splits = [(np.arange(120), []), (np.r_[0:40, 50:90, 100:120], np.r_[40:50, 90:100])][1:]
+    for final in ("convex", None, DecisionTreeClassifier()):
+        stack = StackingClassifier(classifiers(), final, cv=splits).fit(X, y)
+        assert stack.predict_proba(X).shape == (120, 3)
+        assert stack.predict(X[:3]).tolist() == ["a"] * 3
+
+
+def test_classes_that_a_fold_lacks_are_unlikely(iris):
+    X, y = iris
+    for method in ("predict_proba", "decision_function", "predict"):
+        members = [("line", LogisticRegression()), ("again", LogisticRegression(C=0.1))]
+        stack = StackingClassifier(members, stack_method=method, cv=KFold(3), keep_level_one=True)
+        stack.fit(X, y)  # each fold lacks one of three classes
+        assert np.isfinite(stack.level_one_).all()
+        if method == "predict_proba":
+            assert (stack.level_one_[np.arange(150), y] == 0).all()
+
+
+# --- promises -----------------------------------------------------------------------------------
+
+
+def test_results_do_not_depend_on_workers_and_members_keep_theirs(iris):
+    X, y = iris
+    members = [
+        ("forest", RandomForestClassifier(5, n_jobs=7)),
+        ("boosting", GradientBoostingClassifier(n_estimators=5, subsample=0.7)),
+        ("near", KNeighborsClassifier(3, n_jobs=2)),
+        ("line", LogisticRegression()),
+    ]
+    stack = StackingClassifier(members, "convex", cv=2, random_state=3, leak_check=True)
+    found = [clone(stack).set_params(n_jobs=n).fit(X, y) for n in (1, 2, 1)]
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0].predict_proba(X), other.predict_proba(X))
+        np.testing.assert_array_equal(found[0].leak_report_.found, other.leak_report_.found)
+    assert [m.get_params().get("n_jobs") for m in found[1].estimators_[:3]] == [7, None, 2]
+    assert members[0][1].random_state is None
+    other = clone(found[0]).set_params(random_state=4).fit(X, y)
+    assert (other.predict_proba(X) != found[0].predict_proba(X)).any()
+
+
+def test_progress_is_told_if_asked(iris, capfd):
+    StackingClassifier(own_classifiers(), cv=2, leak_check=True).fit(*iris)
+    assert capfd.readouterr() == ("", "")
+    StackingClassifier(own_classifiers(), cv=2, verbose=2).fit(*iris)
+    told = capfd.readouterr().err.splitlines()
+    assert len(told) == 9
+    assert told[-1].startswith("StackingClassifier: 9 of 9 fits")
+    late = [[("late", DecisionTreeClassifier())]]
+    for options in ({"layers": late}, {"refit": False}, {"cv": 0.5}, {"layers": late, "cv": 0.5}):
+        StackingClassifier(own_classifiers(), **{"cv": 2, "verbose": 2} | options).fit(*iris)
+        done = [line.split()[1:4:2] for line in capfd.readouterr().err.splitlines()]
+        assert [int(n) for n, _ in done] == list(range(1, len(done) + 1)), options
+        assert done[-1][0] == done[-1][1], options
+
+
+def test_a_failed_fit_leaves_the_stack_as_it_was(iris):
+    X, y = iris
+    stack = StackingClassifier(classifiers(), keep_level_one=True, leak_check=True).fit(X, y)
+    before = dict(vars(stack))
+    with pytest.raises(ValueError, match="NaN"):
+        stack.fit(np.where(X > 2, np.nan, X), y)
+    stack.final_estimator = LinearSVC(C=-1)
+    before["final_estimator"] = stack.final_estimator
+    with pytest.raises(ValueError, match=r"(?s)C") as caught:
+        stack.fit(X, y)
+    assert "final_estimator" in "".join(caught.value.__notes__)
+    assert vars(stack) == before
+    stack.set_params(final_estimator=None, leak_check=False, keep_level_one=False).fit(X, y)
+    assert not hasattr(stack, "leak_report_")
+    assert not hasattr(stack, "level_one_")
+
+
+def test_raw_tables_reach_own_members_and_pass_through(rng):
+    n_rows = 60
+    columns = {
+        "a": rng.choice(["x", "y", "z"], n_rows).tolist(),
+        "b": [None if k % 7 == 0 else float(k % 10) for k in range(n_rows)],
+    }
+    y = np.where(np.array(columns["a"]) == "x", "yes", "no")
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns)):
+        for passthrough in (False, True):
+            final = DecisionTreeClassifier(max_depth=3) if passthrough else None
+            stack = StackingClassifier(
+                own_classifiers(), final, passthrough=passthrough, cv=2, keep_level_one=True
+            ).fit(frame, y)
+            assert stack.score(frame, y) == 1.0
+            assert stack.score(frame[["b", "a"]], y) == 1.0  # matched by name
+            if passthrough:
+                assert type(stack.level_one_) is type(frame)
+                assert list(stack.level_one_.columns)[-2:] == ["a", "b"]
+    shuffled = pd.DataFrame(columns, index=rng.permutation(n_rows))
+    pandas = clone(stack).fit(shuffled, y)
+    np.testing.assert_array_equal(pandas.predict_proba(shuffled), stack.predict_proba(frame))
+
+
+def test_columns_are_matched_by_name(iris):
+    frame = pd.DataFrame(iris[0], columns=list("abcd"))
+    stack = StackingClassifier(classifiers(), passthrough=True, cv=2).fit(frame, iris[1])
+    expected = stack.predict_proba(frame)
+    np.testing.assert_array_equal(stack.predict_proba(frame[list("dbca")]), expected)
+    with pytest.raises(ValueError, match=r"(?s)unseen.*e.*missing.*a"):
+        stack.predict(frame.rename(columns={"a": "e"}))
+    with pytest.raises(ValueError, match="missing"):
+        stack.predict(frame[list("abc")])
+    with pytest.warns(UserWarning, match="feature names"):
+        stack.predict(frame.to_numpy())
+    with pytest.raises(ValueError, match="3 features"):
+        stack.predict(frame.to_numpy()[:, :3])
+
+
+def test_predict_passes_arguments_on(diabetes):
+    from sklearn.gaussian_process import GaussianProcessRegressor
+
+    X, y = diabetes
+    stack = StackingRegressor(regressors(), GaussianProcessRegressor(), cv=2).fit(X[:40], y[:40])
+    mean, spread = stack.predict(X[:5], return_std=True)
+    assert mean.shape == spread.shape == (5,)
+
+
+# --- the leak check -----------------------------------------------------------------------------
+
+
+def noisy(seed, n_rows=300):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 4))
+    return X, (X[:, 0] + rng.normal(size=n_rows) > 0).astype(int), X[:, 0] + rng.normal(size=n_rows)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_fitted_members_that_saw_the_rows_are_called(seed):
+    X, y, z = noisy(seed)
+    seen = [("deep", DecisionTreeClassifier().fit(X, y)), ("line", LogisticRegression().fit(X, y))]
+    stack = StackingClassifier(seen, cv="prefit", leak_check=True, random_state=seed)
+    with pytest.warns(UserWarning, match=r"leaked.*deep"):
+        stack.fit(X, y)
+    report = stack.leak_report_
+    assert "deep" in report.suspects
+    assert "line" not in report.suspects
+    assert report.to_frame().loc["deep", "promised"] == 0.0
+    assert "leaked: deep" in repr(report)
+    deep = [("deep", DecisionTreeRegressor().fit(X, z))]
+    numbers = StackingRegressor(deep, cv="prefit", leak_check=True, random_state=seed)
+    with pytest.warns(UserWarning, match=r"leaked.*deep"):
+        numbers.fit(X, z)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_honest_members_are_not_called(seed):
+    X, y, z = noisy(seed, 400)
+    half = slice(0, 200)
+    fitted = [
+        ("deep", DecisionTreeClassifier().fit(X[half], y[half])),
+        ("line", LogisticRegression().fit(X[half], y[half])),
+    ]
+    rest = slice(200, 400)
+    ready = StackingClassifier(fitted, cv="prefit", leak_check=True, random_state=seed)
+    assert not ready.fit(X[rest], y[rest]).leak_report_.leaked
+    members = [("deep", DecisionTreeClassifier()), ("line", LogisticRegression())]
+    numbers = [("deep", DecisionTreeRegressor()), ("line", LinearRegression())]
+    for cv in (3, 0.3, "oob", KFold(4)):
+        for model, target in (
+            (StackingClassifier(members, cv=cv), y),
+            (StackingRegressor(numbers, cv=cv), z),
+        ):
+            model.set_params(leak_check=True, random_state=seed).fit(X, target)
+            assert not model.leak_report_.leaked
+            assert "no sign of leakage" in model.leak_report_.message
+
+
+@pytest.mark.parametrize("n_rows", [8, 12, 20])
+def test_few_rows_are_no_proof(n_rows):
+    members = [("deep", DecisionTreeClassifier()), ("extra", ExtraTreesClassifier(3))]
+    for seed in range(15):
+        X, y, _ = noisy(seed, n_rows)
+        y[:6] = [0, 1] * 3
+        stack = StackingClassifier(members, "convex", cv=2, leak_check=True, random_state=seed)
+        assert not stack.fit(X, y).leak_report_.leaked
+
+
+def test_copies_of_rows_are_told():
+    X, y, _ = noisy(0, 120)
+    rows = np.tile(np.arange(120), 6)
+    stack = StackingClassifier(
+        [("deep", DecisionTreeClassifier())], cv=5, leak_check=True, random_state=0
+    )
+    groups = clone(stack).fit(X[rows], y[rows], groups=rows).leak_report_
+    assert groups.twins == 0.0
+    assert not groups.leaked
+    report = stack.fit(X[rows], y[rows]).leak_report_
+    assert report.twins > 0.9
+
+
+def test_the_fallback_is_the_mean_or_the_best_member():
+    X, y, z = noisy(1)
+    for cls, trees, line, target in (
+        (StackingClassifier, DecisionTreeClassifier, LogisticRegression, y),
+        (StackingRegressor, DecisionTreeRegressor, LinearRegression, z),
+    ):
+        method = "predict_proba" if cls is StackingClassifier else "predict"
+        a, b = trees().fit(X, target), line().fit(X, target)
+        stack = cls([("deep", a), ("line", b)], cv="prefit", leak_check=True, on_leak="fallback")
+        with pytest.warns(UserWarning, match="leaked"):
+            stack.set_params(random_state=0).fit(X, target)
+        assert stack.leak_report_.best_simple == "line"
+        found = getattr(stack, method)(X)
+        np.testing.assert_allclose(found, getattr(b, method)(X))
+        twins = [("one", trees(max_depth=9)), ("two", trees(max_features=2, random_state=0))]
+        ready = [(name, member.fit(X, target)) for name, member in twins]
+        stack = cls(ready, cv="prefit", leak_check=True, on_leak="fallback", random_state=0)
+        with pytest.warns(UserWarning, match="leaked"):
+            stack.fit(X, target)
+        assert stack.leak_report_.best_simple == "mean"
+        mean = np.mean([getattr(member, method)(X) for _, member in ready], axis=0)
+        np.testing.assert_allclose(getattr(stack, method)(X), mean)
+
+
+def test_a_fallback_of_votes_and_scores_answers():
+    X, y, _ = noisy(2)
+    ready = [("deep", DecisionTreeClassifier().fit(X, y)), ("svc", LinearSVC().fit(X, y))]
+    for method in ("auto", "predict"):
+        stack = StackingClassifier(ready, cv="prefit", stack_method=method, leak_check=True)
+        stack.set_params(on_leak="fallback", random_state=0)
+        with pytest.warns(UserWarning, match="leaked"):
+            stack.fit(X, y)
+        assert stack.leak_report_.best_simple in ("svc", "mean")
+        assert stack.predict_proba(X).shape == (300, 2)
+
+
+def test_raise_raises_and_leaves_the_stack_unfitted():
+    X, y, _ = noisy(0)
+    stack = StackingClassifier(
+        [("deep", DecisionTreeClassifier().fit(X, y))], cv="prefit", leak_check=True
+    ).set_params(on_leak="raise", random_state=0)
+    before = dict(vars(stack))
+    with pytest.raises(ValueError, match=r"leaked.*deep"):
+        stack.fit(X, y)
+    assert vars(stack) == before
+    with pytest.raises(NotFittedError):
+        stack.predict(X)
+
+
+def test_the_leak_check_takes_rare_classes_and_weights(iris):
+    X, y = iris
+    rare = np.r_[0:30, 50:80, 100:102]
+    folds = KFold(3, shuffle=True, random_state=0)
+    stack = StackingClassifier(own_classifiers(), DecisionTreeClassifier(), cv=folds)
+    for seed in range(3):
+        stack.set_params(leak_check=0.3, random_state=seed).fit(X[rare], y[rare])
+        assert np.isfinite(stack.leak_report_.found).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        few = StackingClassifier(own_classifiers(), "convex", cv=2, leak_check=True)
+        few.fit(X[[0, 1, 2, 50, 51, 52]], y[[0, 1, 2, 50, 51, 52]])
+    assert few.leak_report_.names == ("tree", "c45", "extra", "stack")
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({"final_estimator": "best"}, ValueError, "final_estimator must be .*convex.*; got 'best'"),
+        ({"final_estimator": Ridge()}, ValueError, "'final_estimator' is a regressor"),
+        ({"final_estimator": GaussianNB}, ValueError, "'final_estimator' should be a classifier"),
+        ({"final_estimator": 3}, ValueError, "'final_estimator' should be a classifier"),
+        ({"final_estimator": "convex", "passthrough": True}, ValueError, "passthrough=False"),
+        ({"cv": 1}, ValueError, "cv must be .*; got 1"),
+        ({"cv": 0}, ValueError, "cv must be .*; got 0"),
+        ({"cv": 1.5}, ValueError, "cv must be .*; got 1.5"),
+        ({"cv": "some"}, ValueError, "cv must be .*; got 'some'"),
+        ({"cv": object()}, TypeError, "cv must be .*; got <object"),
+        ({"stack_method": "guess"}, ValueError, "stack_method must be .*; got 'guess'"),
+        ({"stack_method": None}, (TypeError, ValueError), "stack_method must be .*; got None"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be .*; got 0"),
+        ({"passthrough": "yes"}, TypeError, "passthrough must be .*; got 'yes'"),
+        ({"refit": 1}, TypeError, "refit must be .*; got 1"),
+        ({"keep_level_one": None}, TypeError, "keep_level_one must be .*; got None"),
+        ({"verbose": -1}, ValueError, "verbose must be .*; got -1"),
+        ({"leak_check": 1.0}, ValueError, "leak_check must be .*; got 1.0"),
+        ({"leak_check": 0.0}, ValueError, "leak_check must be .*; got 0.0"),
+        ({"leak_check": "yes"}, TypeError, "leak_check must be .*; got 'yes'"),
+        ({"on_leak": "cry"}, ValueError, "on_leak must be .*; got 'cry'"),
+        ({"random_state": "luck"}, (TypeError, ValueError), "random_state must be .*; got 'luck'"),
+        ({"layers": 3}, TypeError, "layers must be None or a list of layers; got 3"),
+        ({"layers": "abc"}, TypeError, "layers must be None or a list of layers; got 'abc'"),
+        ({"layers": [3]}, ValueError, r"layers\[0\]"),
+        ({"layers": [("a", GaussianNB())]}, ValueError, r"layers\[0\]"),
+        ({"layers": [[]]}, ValueError, r"layers\[0\].* non-empty"),
+        ({"layers": [[("line", GaussianNB())]]}, ValueError, r"not unique: \['line'\]"),
+        ({"layers": [[("cv", GaussianNB())]]}, ValueError, r"conflict.*\['cv'\]"),
+        ({"layers": [[("late", Ridge())]]}, ValueError, "'late' is a regressor"),
+        ({"estimators": None}, ValueError, "non-empty list"),
+        ({"estimators": ()}, ValueError, "non-empty list"),
+        ({"estimators": {"a": GaussianNB()}}, ValueError, "non-empty list"),
+        ({"estimators": [("a", GaussianNB)]}, ValueError, "'a' should be a classifier"),
+        ({"estimators": [("a", Ridge())]}, ValueError, "'a' is a regressor"),
+        ({"estimators": [("a__b", GaussianNB())]}, ValueError, "must not contain __"),
+        ({"estimators": [("refit", GaussianNB())]}, ValueError, r"conflict.*\['refit'\]"),
+        ({"estimators": [("a", "drop")]}, ValueError, "All estimators are dropped"),
+        (
+            {"estimators": [("a", LinearSVC())], "stack_method": "predict_proba"},
+            ValueError,
+            "a does not implement the method predict_proba",
+        ),
+    ],
+    ids=repr,
+)
+def test_wrong_parameters_are_named(options, kind, message, iris):
+    stack = StackingClassifier(**{"estimators": classifiers()} | options)
+    repr(stack)
+    with pytest.raises(kind, match=message):
+        stack.fit(*iris)
+    assert not hasattr(stack, "estimators_")
+
+
+def test_wrong_rows_are_refused(iris):
+    X, y = iris
+    stack = StackingClassifier(own_classifiers(), cv=2)
+    with pytest.raises(NotFittedError):
+        stack.predict(X)
+    with pytest.raises(NotFittedError):
+        stack.get_feature_names_out()
+    with pytest.raises(ValueError, match="2 columns"):
+        stack.fit(X, np.column_stack([y, y]))
+    with pytest.raises(ValueError, match="2 columns"):
+        StackingRegressor(regressors()).fit(X, np.column_stack([y, y]))
+    with pytest.raises(ValueError, match=r"inconsistent|rows"):
+        stack.fit(X, y[:-1])
+    for weights, message in (
+        (np.ones(3), "sample_weight"),
+        (-np.ones(150), "Negative"),
+        (np.full(150, np.nan), "NaN"),
+        (np.zeros(150), "non-zero"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            stack.fit(X, y, weights)
+    for groups, message in ((np.arange(3), "groups"), ([None] * 150, "groups"), (0, "groups")):
+        with pytest.raises(ValueError, match=message):
+            stack.fit(X, y, groups=groups)
+    with pytest.raises(TypeError, match="near does not support sample weights"):
+        StackingClassifier(classifiers()).fit(X, y, np.arange(150) + 1)
+    near = StackingClassifier(own_classifiers(), KNeighborsClassifier())
+    with pytest.raises(TypeError, match="final_estimator does not support sample weights"):
+        near.fit(X, y, np.arange(150) + 1)
+    with pytest.raises(ValueError, match="trains on"):
+        stack.set_params(cv=[(np.arange(150), np.arange(9))]).fit(X, y)
+    with pytest.raises(ValueError, match="no rows for layer 2"):
+        StackingClassifier(
+            own_classifiers(),
+            layers=[[("late", DecisionTreeClassifier())]],
+            cv=[(np.arange(0, 150, 2), np.arange(1, 150, 2))],
+        ).fit(X, y)
+    with pytest.raises(NotFittedError):
+        StackingClassifier(classifiers(), cv="prefit").fit(X, y)
+
+
+def test_the_smallest_tables():
+    one = StackingClassifier(own_classifiers(), DecisionTreeClassifier(), cv=2)
+    assert one.fit([[1.0], [2.0]], ["a", "a"]).predict([[3.0]]).tolist() == ["a"]
+    assert one.predict_proba([[3.0]]).tolist() == [[1.0]]
+    convex = StackingClassifier(own_classifiers(), "convex", cv=2)
+    assert convex.fit([[1.0], [2.0]], ["a", "a"]).predict([[3.0]]).tolist() == ["a"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        two = StackingClassifier(own_classifiers(), DecisionTreeClassifier(), cv="loo")
+        assert two.fit([[1.0], [2.0]], ["a", "b"]).predict([[3.0]])[0] in ("a", "b")
+    number = StackingRegressor([("t", DecisionTreeRegressor())], "convex", cv=2)
+    assert number.fit([[1.0], [2.0]], [1.0, 2.0]).predict([[2.0]]).tolist() == [2.0]
+    with pytest.raises(ValueError, match="5 parts, but there are only 2 rows"):
+        StackingRegressor([("t", DecisionTreeRegressor())]).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+def test_seeds_reach_members_that_have_none(diabetes):
+    X, y = diabetes
+    fixed = RandomForestRegressor(3, random_state=7)
+    members = [("free", RandomForestRegressor(3)), ("fixed", fixed)]
+    first, second = (StackingRegressor(members, cv=2, random_state=s).fit(X, y) for s in (1, 2))
+    assert (first.transform(X)[:, 0] != second.transform(X)[:, 0]).any()
+    np.testing.assert_array_equal(first.transform(X)[:, 1], second.transform(X)[:, 1])
+
+
+def test_what_members_say_becomes_columns():
+    X = np.array([[0.9, 0.1, 4.0], [0.2, 0.8, 5.0]] * 6)
+    stack = StackingClassifier([("says", Says(0))], cv=2).fit(X, [0, 1] * 6)
+    assert stack.transform(X)[:2].tolist() == [[0.1], [0.8]]
+    numbers = StackingRegressor([("says", SaysNumber(2))], RidgeCV(), cv=2).fit(X, X[:, 2])
+    assert numbers.transform(X)[:2].tolist() == [[4.0], [5.0]]
