@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin, clone
-from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from committee._any_table import AnyTable
 from committee._committee_model import CommitteeModel, ask_each
-from committee._fitted_stack import FittedStack, placed
-from committee._leakage import LeakReport, compare, twin_share
+from committee._fitted_stack import FittedStack
+from committee._leak_check import LeakCheck
+from committee._leakage import LeakReport
 from committee._level_one import LevelOne, check_answers
-from committee._level_one_plan import LevelOnePlan
 from committee._meta_features import meta_features
 from committee._named_members import (
     Named,
@@ -27,12 +26,8 @@ from committee._named_members import (
     check_member_kind,
 )
 from committee._params import check_bool, check_choice, check_real, is_real
-from committee._sampling import parameter_seed
-from committee._team import Floats, Rows, Task, Team
-from committee._validation import held_out_rows
+from committee._team import Floats
 from committee._voice import Voice
-
-_SPLITS, _OUTER = 11, 12  # what seeds of their own are made for
 
 
 class StackingModel(TransformerMixin, CommitteeModel):
@@ -138,10 +133,12 @@ class StackingModel(TransformerMixin, CommitteeModel):
         team, seed = self._assemble(X, y, sample_weight, fit_params, lists[0])
         voices = self._voices_of(team, lists[-1])
         final = self._final(voices)
-        report = self._check_leakage(team, lists, final, groups, seed)
+        plan = self._plan(team, groups, seed, len(lists))
+        report = self._check_leakage(
+            lambda share: LeakCheck(self, team, lists, final, plan, groups, seed, share)
+        )
         if report is not None and report.leaked and self.on_leak == "fallback":
             final = self._convex_final(voices, report.simple_weights)
-        plan = self._plan(team, groups, seed, len(lists))
         stack = FittedStack(self, team, lists, plan, final)
         attributes: dict[str, Any] = {
             "estimators_": stack.layers[0].members,
@@ -173,120 +170,17 @@ class StackingModel(TransformerMixin, CommitteeModel):
         check_member_kind("final_estimator", final, self._member_kind)
         return clone(final)
 
-    # ---- leakage ----
-
-    def _check_leakage(
-        self, team: Team, lists: list[Named], final: Any, groups: Any, seed: int
-    ) -> LeakReport | None:
-        """Fit the stack to a part of the rows, and compare what it thinks of itself with the rest.
-
-        The rest is seen by nobody: neither by members, nor by the meta-learner.
-        """
+    def _check_leakage(self, make_check: Callable[[float], LeakCheck]) -> LeakReport | None:
+        """Look whether level-one data leak, where that is asked for; say so if they do."""
         if isinstance(self.leak_check, bool | np.bool_) and not self.leak_check:
             return None
         share = float(self.leak_check) if is_real(self.leak_check) else 0.25
-        classes = None if team.labels is None else team.y.astype(np.int32)
-        generator = np.random.default_rng(parameter_seed(seed, _OUTER))
-        is_time = isinstance(self.cv, str) and self.cv == "time"
-        outer = held_out_rows(
-            len(team.y),
-            share,
-            generator,
-            weights=team.weights,
-            classes=classes,
-            groups=groups,
-            last=is_time,
-        )
-        present = np.arange(len(team.y)) if team.weights is None else np.flatnonzero(team.weights)
-        inner = np.setdiff1d(present, outer)
-        part = team.part(inner, AnyTable(team.table.take(inner, None)))
-        inner_groups = None if groups is None else np.asarray(groups)[inner]
-        plan = self._inner_plan(part, inner, inner_groups, seed, len(lists), team)
-        stack = FittedStack(self, part, lists, plan, clone(final))
-        features, opinions = self._through(AnyTable(team.table.take(outer, None)), stack.layers)
-        n_classes = 0 if team.labels is None else len(team.labels)
-        found = [*opinions, self._final_values(stack.final, features, n_classes)]
-        truth = team.y[outer]
-        outer_weights = None if team.weights is None else team.weights[outer]
-        seen = None
-        if plan.source == "prefit":
-            # Fitted members may have seen all rows. Copies of them that have not seen the outer
-            # rows tell how good they can be there, copies that have how good cheating would be.
-            promised, known, inner_weights = found, truth, outer_weights
-            found = self._copies_found(part, lists, final, seed, inner_groups, team, outer)
-            seen = self._copies_seen(team, lists, final, inner, outer)
-        else:
-            promised, known = [*stack.opinions, stack.out_of_fold_final()], stack.y
-            inner_weights = stack.weights
-        report = compare(
-            [name for name, _ in lists[-1]],
-            [self._losses(each, known) for each in promised],
-            [self._losses(each, truth) for each in found],
-            self._losses(_mean([self._comparable(each) for each in found[:-1]]), truth),
-            (inner_weights, outer_weights),
-            twin_share(team.table, plan.layers[0], inner),
-            None if seen is None else [self._losses(each, truth) for each in seen],
-        )
+        report = make_check(share).report()
         if report.leaked:
             if self.on_leak == "raise":
                 raise ValueError(report.message)
-            warnings.warn(report.message, UserWarning, stacklevel=5)
+            warnings.warn(report.message, UserWarning, stacklevel=4)
         return report
-
-    def _copies_found(
-        self,
-        part: Team,
-        lists: list[Named],
-        final: Any,
-        seed: int,
-        groups: Any,
-        team: Team,
-        outer: Rows,
-    ) -> list[Floats]:
-        """Fit copies of fitted members to the inner rows; return what they say of the others."""
-        model = clone(self).set_params(cv=None)
-        plan = model._plan(part, groups, seed, len(lists))
-        bare = [[(name, _thawed(each)) for name, each in pairs] for pairs in lists]
-        stack = FittedStack(model, part, bare, plan, clone(final))
-        features, opinions = model._through(AnyTable(team.table.take(outer, None)), stack.layers)
-        n_classes = 0 if team.labels is None else len(team.labels)
-        return [*opinions, model._final_values(stack.final, features, n_classes)]
-
-    def _copies_seen(
-        self, team: Team, lists: list[Named], final: Any, inner: Rows, outer: Rows
-    ) -> list[Floats]:
-        """Fit copies of fitted members to all rows; return what they say of the outer ones."""
-        model = clone(self).set_params(cv=None)
-        shown, features = team, None
-        opinions: list[Floats] = []
-        for pairs in lists:
-            if features is not None:
-                shown = team.part(np.arange(len(team.y)), AnyTable(features))
-            voices = model._voices_of(team, pairs)
-            tasks = [Task(name, k, _thawed(each)) for k, (name, each) in enumerate(pairs)]
-            members = [member for member, _ in shown.run(tasks, self._progress(len(tasks)))]
-            opinions = [shown.ask(m, v, None) for m, v in zip(members, voices, strict=True)]
-            features = model._features(opinions, voices, team.table)
-        table = AnyTable(features)
-        params = {} if team.weights is None else {"sample_weight": team.weights[inner]}
-        meta = clone(final)
-        if not isinstance(meta, FrozenEstimator):
-            meta.fit(table.take(inner, None), team.y[inner], **params)
-        n_classes = 0 if team.labels is None else len(team.labels)
-        answers = model._final_values(meta, table.take(outer, None), n_classes)
-        return [*(each[outer] for each in opinions), answers]
-
-    def _inner_plan(
-        self, part: Team, inner: Rows, groups: Any, seed: int, n_layers: int, team: Team
-    ) -> LevelOnePlan:
-        """Return the plan of the inner rows: the given splits without the others, or new ones."""
-        is_made_here = self.cv is None or isinstance(self.cv, str | int | float)
-        if is_made_here or hasattr(self.cv, "split"):  # also every text, which has the method
-            return self._plan(part, groups, seed, n_layers)
-        place = np.full(len(team.y), -1)
-        place[inner] = np.arange(len(inner))
-        plan = self._plan(team, None, seed, n_layers)
-        return LevelOnePlan(plan.source, [placed(splits, place) for splits in plan.layers])
 
     # ---- asking ----
 
@@ -377,18 +271,8 @@ class StackingModel(TransformerMixin, CommitteeModel):
         self.named_estimators_ = self._named_fitted(lists[0], self.estimators_)
 
 
-def _thawed(estimator: Any) -> Any:
-    """Return a copy that can be fitted anew."""
-    return clone(estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator)
-
-
 def _own_names(model: Any, input_features: Any) -> list[str]:
     if input_features is not None:
         return [str(name) for name in input_features]
     names = getattr(model, "feature_names_in_", None)
     return [f"x{k}" for k in range(model.n_features_in_)] if names is None else list(names)
-
-
-def _mean(opinions: Sequence[Floats]) -> Floats:
-    total: Floats = sum(opinions[1:], start=opinions[0])
-    return np.asarray(total / len(opinions))
