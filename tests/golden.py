@@ -22,6 +22,10 @@ from committee import (
     GradientBoostingRegressor,
     ID3Classifier,
     RandomForestClassifier,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
 )
 
 DATA = Path(__file__).parent / "data"
@@ -93,6 +97,32 @@ def models():
         ).fit(X, label),
         "adaboost_regressor": AdaBoostRegressor(
             n_estimators=6, loss="square", learning_rate=0.5, random_state=0
+        ).fit(X, number),
+        "voting_classifier": VotingClassifier(
+            [("tree", DecisionTreeClassifier(max_depth=3)), ("c45", C45Classifier())],
+            voting="soft",
+            weights="learned",
+            tie_break="prior",
+            abstain_label="none",
+        ).fit(X, label),
+        "voting_regressor": VotingRegressor(
+            [(f"tree{depth}", DecisionTreeRegressor(max_depth=depth)) for depth in (1, 3, 5)],
+            combine="median",
+        ).fit(X, number),
+        "stacking_classifier": StackingClassifier(
+            [("tree", DecisionTreeClassifier(max_depth=3)), ("c45", C45Classifier())],
+            "convex",
+            layers=[[("later", DecisionTreeClassifier(max_depth=2))]],
+            cv=3,
+            leak_check=True,
+            random_state=0,
+        ).fit(X, label),
+        "stacking_regressor": StackingRegressor(
+            [("tree", DecisionTreeRegressor(max_depth=3)), ("gone", "drop")],
+            DecisionTreeRegressor(max_depth=4),
+            cv=0.5,
+            keep_level_one=True,
+            random_state=0,
         ).fit(X, number),
     }
 

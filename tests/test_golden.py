@@ -31,7 +31,7 @@ def test_a_new_file_round_trips(name, tmp_path):
     model = models()[name]
     committee.save(model, tmp_path / "model.committee")
     loaded = committee.load(tmp_path / "model.committee")
-    assert loaded.get_params() == model.get_params()
+    assert repr(loaded.get_params()) == repr(model.get_params())  # members are other objects
     assert answers(loaded) == answers(model)
     for each, other in zip(trees_of(loaded), trees_of(model), strict=True):
         assert each.schema_ == other.schema_

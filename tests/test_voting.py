@@ -45,7 +45,8 @@ RULES = ["hard", "plurality", "majority", "soft", "confidence", "weighted"]
 
 @pytest.fixture(scope="module")
 def iris():
-    return load_iris(return_X_y=True)
+    X, y = load_iris(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def diabetes():
 
 def classifiers():
     return [
-        ("line", LogisticRegression(max_iter=2000)),
+        ("line", LogisticRegression()),
         ("bayes", GaussianNB()),
         ("near", KNeighborsClassifier(3)),
     ]
@@ -186,7 +187,7 @@ def test_metadata_are_routed_to_members_that_ask(iris):
     weights = np.random.default_rng(0).uniform(0.1, 3, len(y))
     with sklearn.config_context(enable_metadata_routing=True):
         members = [
-            ("line", LogisticRegression(max_iter=2000).set_fit_request(sample_weight=True)),
+            ("line", LogisticRegression().set_fit_request(sample_weight=True)),
             ("bayes", GaussianNB().set_fit_request(sample_weight=False)),
         ]
         theirs = sklearn.ensemble.VotingClassifier(members, voting="soft")
@@ -647,7 +648,7 @@ def test_results_do_not_depend_on_workers_and_members_keep_theirs(iris):
         ("forest", RandomForestClassifier(5, n_jobs=7)),
         ("tree", DecisionTreeClassifier(max_features=2, n_jobs=None)),
         ("near", KNeighborsClassifier(3, n_jobs=2)),
-        ("line", LogisticRegression(max_iter=2000)),
+        ("line", LogisticRegression()),
     ]
     found = [
         VotingClassifier(members, voting="soft", weights="learned", n_jobs=n, random_state=3, cv=3)
@@ -677,7 +678,7 @@ def test_a_failed_fit_leaves_the_committee_as_it_was(iris):
     model = VotingClassifier(classifiers()).fit(X, y)
     before = dict(vars(model))
     with pytest.raises(ValueError, match="NaN"):
-        model.fit(np.where(X > 7, np.nan, X), y)
+        model.fit(np.where(X > 2, np.nan, X), y)
     assert vars(model) == before
 
 
@@ -808,7 +809,7 @@ def test_wrong_rows_are_refused(iris, diabetes):
     with pytest.raises(ValueError, match="rows that it also trains on"):
         model.set_params(weights="accuracy", cv=[(np.arange(150), np.arange(9))]).fit(X, y)
     with pytest.raises(ValueError, match=r"(?s)NaN.*member 'line'") as caught:
-        VotingClassifier(classifiers()).fit(np.where(X > 7, np.nan, X), y)
+        VotingClassifier(classifiers()).fit(np.where(X > 2, np.nan, X), y)
     assert "member 'line'" in str(caught.value) + str(caught.value.__notes__)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,8 @@ class LeakReport:
     mean_loss: float
     n_rows: float
     seen: Floats | None = None
+
+    _later_fields: ClassVar[tuple[str, ...]] = ("seen",)
 
     @property
     def z(self) -> Floats:

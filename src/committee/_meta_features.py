@@ -25,6 +25,11 @@ def meta_features(
     return np.hstack(columns) if table is None else with_columns(columns, table.native)
 
 
+def n_meta_columns(voice: Voice) -> int:
+    """Return the number of columns that an opinion becomes."""
+    return 1 if voice.n_classes in (0, 2) or voice.method == "predict" else voice.n_classes
+
+
 def _columns(opinion: Floats, voice: Voice) -> Floats:
     """Return an opinion as columns for a learner, as scikit-learn has them."""
     if voice.n_classes and voice.method == "predict":

@@ -19,7 +19,7 @@ from committee._fitted_stack import FittedStack
 from committee._leak_check import LeakCheck
 from committee._leakage import LeakReport
 from committee._level_one import LevelOne, check_answers
-from committee._meta_features import meta_features
+from committee._meta_features import meta_features, n_meta_columns
 from committee._named_members import (
     Named,
     check_class_counts,
@@ -243,8 +243,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
         pairs = [(n, e) for n, e in self._member_lists()[-1] if not isinstance(e, str)]
         names = []
         for (name, _), voice in zip(pairs, self._voices[-1], strict=True):
-            n_columns = voice.n_classes if voice.method != "predict" else 1
-            n_columns = 1 if voice.n_classes in (0, 2) else n_columns
+            n_columns = n_meta_columns(voice)
             numbers = [""] if n_columns == 1 else [str(k) for k in range(n_columns)]
             names += [f"{type(self).__name__.lower()}_{name}{number}" for number in numbers]
         if self.passthrough:
@@ -265,10 +264,27 @@ class StackingModel(TransformerMixin, CommitteeModel):
             if len(pairs) != len(members):
                 raise ValueError("a layer does not fit its members")
             check_class_counts(self, voices)
-        if not callable(getattr(self.final_estimator_, "predict", None)):
-            raise ValueError("there is no meta-learner")
+        self._check_loaded_final()
+        if self.stack_method_ != [voice.method for voice in self._voices[0]]:
+            raise ValueError("the methods do not fit the voices")
+        if type(getattr(self, "leak_report_", None)) not in (type(None), LeakReport):
+            raise ValueError("the report is none")
         self.estimators_ = self.layers_[0]
         self.named_estimators_ = self._named_fitted(lists[0], self.estimators_)
+
+    def _check_loaded_final(self) -> None:
+        final = self.final_estimator_
+        if not callable(getattr(final, "predict", None)):
+            raise ValueError("there is no meta-learner")
+        n_columns = sum(map(n_meta_columns, self._voices[-1]))
+        n_columns += self.n_features_in_ if self.passthrough else 0
+        if final.n_features_in_ != n_columns:
+            raise ValueError("the meta-learner has learnt from other columns")
+        codes = getattr(final, "classes_", None)
+        if (codes is None) == (self._member_kind == "classifier"):
+            raise ValueError("the meta-learner is of another kind")
+        if codes is not None and not set(codes.tolist()) <= set(range(len(self.classes_))):
+            raise ValueError("the meta-learner has learnt other classes")
 
 
 def _own_names(model: Any, input_features: Any) -> list[str]:

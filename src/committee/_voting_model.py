@@ -185,7 +185,7 @@ class VotingModel(TransformerMixin, CommitteeModel):
             return
         check_answers(self.estimators_, self._voices)
         n_members = len(self.estimators_)
-        if type(self._names) is not list or len(self._names) != n_members:
+        if self._names != [name for name, _ in self._checked_lists()[0]]:
             raise ValueError("members and names do not fit each other")
         for weights in (self.weights_, self._counts):
             if weights.dtype != np.float64 or weights.shape != (n_members,):

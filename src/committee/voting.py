@@ -419,6 +419,11 @@ class VotingClassifier(ClassifierMixin, VotingModel):
             class_voice(name, estimator, labels, ("predict_proba",), is_prefit=self._is_prefit)
         return class_voice(name, estimator, labels, (method,), is_prefit=self._is_prefit)
 
+    def _validate_loaded(self) -> None:
+        super()._validate_loaded()
+        if hasattr(self, "estimators_") and self.class_prior_.shape != self.classes_.shape:
+            raise ValueError("there must be a share for each class")
+
     def _more_attributes(self, team: Team) -> dict[str, Any]:
         assert team.labels is not None
         counts = np.bincount(team.y, team.weights, minlength=len(team.labels))
