@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from committee._any_table import AnyTable, reads_tables
 from committee._level_one_plan import LevelOnePlan, PlanRows, check_cv, plan_level_one
 from committee._named_members import Named, NamedMembers
+from committee._opinion_voices import class_voice, read_labels
 from committee._params import check_int, check_seed
 from committee._progress import Progress
 from committee._sampling import parameter_seed
-from committee._target import check_same_length
+from committee._target import check_same_length, read_reals, warn_of_column
 from committee._team import Floats, Team
 from committee._voice import Voice
 from committee._weights import read_weights
@@ -41,7 +42,41 @@ class CommitteeModel(NamedMembers):
     def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
         """Return how a member is asked."""
 
+    @abstractmethod
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, fit_params: Mapping[str, Any]
+    ) -> None:
+        """Do what `fit` promises."""
+
     # ---- fitting ----
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
+    ) -> Self:
+        """Fit the members, and learn from rows that they have not seen how to combine them.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list.
+        y : array-like of shape (n_rows,)
+            Class labels, or finite numbers.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weights of the rows, for members and for what is learnt from them; a row of weight zero
+            is absent.
+        groups : array-like of shape (n_rows,) or None, default=None
+            Rows with the same value are never on both sides of a split.
+        **fit_params : dict
+            Arguments for the `fit` of members that request them, with scikit-learn's metadata
+            routing switched on.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        self._fit(X, y, sample_weight, groups, fit_params)
+        return self
 
     def _check_switches(self) -> None:
         check_cv(self.cv)
@@ -105,6 +140,43 @@ class CommitteeModel(NamedMembers):
         return AnyTable(X).matched(
             None if names is None else tuple(names), self.n_features_in_, type(self).__name__, 6
         )
+
+
+class OfClassifiers(CommitteeModel):
+    """A committee of classifiers."""
+
+    _member_kind = "classifier"
+
+    @abstractmethod
+    def _ways_to_ask(self) -> tuple[str, ...]:
+        """Return what members are asked, the first of these that each has."""
+
+    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        warn_of_column(y, stacklevel=5)
+        return read_labels(y, pairs if self._is_prefit else [], type(self).__name__)
+
+    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
+        assert labels is not None
+        return class_voice(name, estimator, labels, self._ways_to_ask(), is_prefit=self._is_prefit)
+
+
+class OfRegressors(CommitteeModel):
+    """A committee of regressors."""
+
+    _member_kind = "regressor"
+
+    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        warn_of_column(y, stacklevel=5)
+        values, _ = read_reals(y)
+        if values.shape[1] > 1:
+            raise ValueError(
+                f"y should be a 1d array, got {values.shape[1]} columns instead: "
+                "sklearn.multioutput.MultiOutputRegressor makes a committee for each of them"
+            )
+        return values[:, 0], None
+
+    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
+        return Voice("predict", 0)
 
 
 def ask_each(members: Sequence[Any], voices: Sequence[Voice], table: AnyTable) -> list[Floats]:

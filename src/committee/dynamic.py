@@ -9,18 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from committee._committee_model import OfClassifiers, OfRegressors
 from committee._competence import mean_weights, vote_weights
 from committee._dynamic_model import DynamicModel
-from committee._named_members import Named
-from committee._opinion_voices import class_voice, read_labels
 from committee._params import check_choice
-from committee._target import read_reals, warn_of_column
-from committee._voice import Voice
 
 Floats = NDArray[np.float64]
 
 
-class DynamicSelectionClassifier(ClassifierMixin, DynamicModel):
+class DynamicSelectionClassifier(ClassifierMixin, OfClassifiers, DynamicModel):
     """Classifiers of which those answer a row that were right on its nearest neighbours.
 
     Each member is asked about rows that it has not seen. A new row is compared with these rows,
@@ -110,7 +107,6 @@ class DynamicSelectionClassifier(ClassifierMixin, DynamicModel):
 
     classes_: NDArray[Any]
 
-    _member_kind = "classifier"
     _methods = ("knora-u", "knora-e", "ola")
 
     def __init__(
@@ -141,35 +137,6 @@ class DynamicSelectionClassifier(ClassifierMixin, DynamicModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
-
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> DynamicSelectionClassifier:
-        """Fit the members, and remember on which rows each of them is right.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list.
-        y : array-like of shape (n_rows,)
-            Class labels.
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-            Weights of the rows, for members and as numbers of neighbours; a row of weight zero is
-            absent. Weights that are not whole numbers are brought to a mean of one to count
-            neighbours.
-        groups : array-like of shape (n_rows,) or None, default=None
-            Rows with the same value are never on both sides of a split.
-        **fit_params : dict
-            Arguments for the `fit` of members that request them, with scikit-learn's metadata
-            routing switched on.
-
-        Returns
-        -------
-        self : DynamicSelectionClassifier
-            The fitted estimator.
-        """
-        self._fit(X, y, sample_weight, groups, fit_params)
-        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict classes.
@@ -208,14 +175,8 @@ class DynamicSelectionClassifier(ClassifierMixin, DynamicModel):
         super()._check_switches()
         check_choice("voting", self.voting, ("soft", "hard"))
 
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        warn_of_column(y, stacklevel=5)
-        return read_labels(y, pairs if self._is_prefit else [], type(self).__name__)
-
-    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
-        assert labels is not None
-        methods = ("predict_proba", "predict") if self.voting == "soft" else ("predict",)
-        return class_voice(name, estimator, labels, methods, is_prefit=self._is_prefit)
+    def _ways_to_ask(self) -> tuple[str, ...]:
+        return ("predict_proba", "predict") if self.voting == "soft" else ("predict",)
 
     def _judge(self, opinions: Sequence[Floats], y: NDArray[Any]) -> tuple[Floats, dict[str, Any]]:
         right = [each.argmax(axis=1) == y for each in opinions]
@@ -228,7 +189,7 @@ class DynamicSelectionClassifier(ClassifierMixin, DynamicModel):
         return values
 
 
-class DynamicSelectionRegressor(RegressorMixin, DynamicModel):
+class DynamicSelectionRegressor(RegressorMixin, OfRegressors, DynamicModel):
     """Regressors that answer a row by how well they did on its nearest neighbours.
 
     Each member is asked about rows that it has not seen. A new row is compared with these rows,
@@ -292,7 +253,6 @@ class DynamicSelectionRegressor(RegressorMixin, DynamicModel):
 
     error_unit_: float
 
-    _member_kind = "regressor"
     _methods = ("weighted", "best")
 
     def __init__(
@@ -322,34 +282,6 @@ class DynamicSelectionRegressor(RegressorMixin, DynamicModel):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> DynamicSelectionRegressor:
-        """Fit the members, and remember how far each of them is off on which rows.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list.
-        y : array-like of shape (n_rows,)
-            Finite numbers.
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-            Weights of the rows, for members and as numbers of neighbours; a row of weight zero is
-            absent.
-        groups : array-like of shape (n_rows,) or None, default=None
-            Rows with the same value are never on both sides of a split.
-        **fit_params : dict
-            Arguments for the `fit` of members that request them, with scikit-learn's metadata
-            routing switched on.
-
-        Returns
-        -------
-        self : DynamicSelectionRegressor
-            The fitted estimator.
-        """
-        self._fit(X, y, sample_weight, groups, fit_params)
-        return self
-
     def predict(self, X: Any) -> Floats:
         """Predict numbers.
 
@@ -366,19 +298,6 @@ class DynamicSelectionRegressor(RegressorMixin, DynamicModel):
         return np.asarray(self._mixed(X)[:, 0])
 
     # ---- for the base class ----
-
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        warn_of_column(y, stacklevel=5)
-        values, _ = read_reals(y)
-        if values.shape[1] > 1:
-            raise ValueError(
-                f"y should be a 1d array, got {values.shape[1]} columns instead: "
-                "sklearn.multioutput.MultiOutputRegressor selects for each of them"
-            )
-        return values[:, 0], None
-
-    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
-        return Voice("predict", 0)
 
     def _judge(self, opinions: Sequence[Floats], y: NDArray[Any]) -> tuple[Floats, dict[str, Any]]:
         errors = np.column_stack([each[:, 0] - y for each in opinions])

@@ -9,14 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from committee._committee_judge import Floats
-from committee._named_members import Named
-from committee._opinion_voices import class_voice, read_labels
+from committee._committee_model import OfClassifiers, OfRegressors
 from committee._selection_model import SelectionModel
-from committee._target import read_reals, warn_of_column
-from committee._voice import Voice
 
 
-class EnsembleSelectionClassifier(ClassifierMixin, SelectionModel):
+class EnsembleSelectionClassifier(ClassifierMixin, OfClassifiers, SelectionModel):
     """Classifiers picked one after the other, each time the one that helps the committee most.
 
     A model may be picked again; how often it was picked is its weight in the mean of the
@@ -96,7 +93,6 @@ class EnsembleSelectionClassifier(ClassifierMixin, SelectionModel):
 
     classes_: NDArray[Any]
 
-    _member_kind = "classifier"
     _default_scoring = "neg_log_loss"
 
     def __init__(
@@ -125,33 +121,6 @@ class EnsembleSelectionClassifier(ClassifierMixin, SelectionModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
-
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> EnsembleSelectionClassifier:
-        """Ask the models about rows that they have not seen, pick a committee, and fit it.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list.
-        y : array-like of shape (n_rows,)
-            Class labels.
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-            Weights of the rows, for models and scores; a row of weight zero is absent.
-        groups : array-like of shape (n_rows,) or None, default=None
-            Rows with the same value are never on both sides of a split.
-        **fit_params : dict
-            Arguments for the `fit` of members that request them, with scikit-learn's metadata
-            routing switched on.
-
-        Returns
-        -------
-        self : EnsembleSelectionClassifier
-            The fitted estimator.
-        """
-        self._fit(X, y, sample_weight, groups, fit_params)
-        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class with the largest mean probability.
@@ -186,17 +155,11 @@ class EnsembleSelectionClassifier(ClassifierMixin, SelectionModel):
 
     # ---- for the base class ----
 
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        warn_of_column(y, stacklevel=5)
-        return read_labels(y, pairs if self._is_prefit else [], type(self).__name__)
-
-    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
-        assert labels is not None
-        methods = ("predict_proba", "predict")
-        return class_voice(name, estimator, labels, methods, is_prefit=self._is_prefit)
+    def _ways_to_ask(self) -> tuple[str, ...]:
+        return ("predict_proba", "predict")
 
 
-class EnsembleSelectionRegressor(RegressorMixin, SelectionModel):
+class EnsembleSelectionRegressor(RegressorMixin, OfRegressors, SelectionModel):
     """Regressors picked one after the other, each time the one that helps the committee most.
 
     A model may be picked again; how often it was picked is its weight in the mean (Caruana et al.
@@ -267,7 +230,6 @@ class EnsembleSelectionRegressor(RegressorMixin, SelectionModel):
     (True, 1.0)
     """
 
-    _member_kind = "regressor"
     _default_scoring = "neg_mean_squared_error"
 
     def __init__(
@@ -297,33 +259,6 @@ class EnsembleSelectionRegressor(RegressorMixin, SelectionModel):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> EnsembleSelectionRegressor:
-        """Ask the models about rows that they have not seen, pick a committee, and fit it.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list.
-        y : array-like of shape (n_rows,)
-            Finite numbers.
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-            Weights of the rows, for models and scores; a row of weight zero is absent.
-        groups : array-like of shape (n_rows,) or None, default=None
-            Rows with the same value are never on both sides of a split.
-        **fit_params : dict
-            Arguments for the `fit` of members that request them, with scikit-learn's metadata
-            routing switched on.
-
-        Returns
-        -------
-        self : EnsembleSelectionRegressor
-            The fitted estimator.
-        """
-        self._fit(X, y, sample_weight, groups, fit_params)
-        return self
-
     def predict(self, X: Any) -> Floats:
         """Predict the weighted mean of what the chosen models predict.
 
@@ -340,16 +275,3 @@ class EnsembleSelectionRegressor(RegressorMixin, SelectionModel):
         return self._mean(X)[:, 0]
 
     # ---- for the base class ----
-
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        warn_of_column(y, stacklevel=5)
-        values, _ = read_reals(y)
-        if values.shape[1] > 1:
-            raise ValueError(
-                f"y should be a 1d array, got {values.shape[1]} columns instead: "
-                "sklearn.multioutput.MultiOutputRegressor selects for each of them"
-            )
-        return values[:, 0], None
-
-    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
-        return Voice("predict", 0)

@@ -11,12 +11,10 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.utils.metaestimators import available_if
 
+from committee._committee_model import OfClassifiers, OfRegressors
 from committee._convex_weights import ConvexClassifier, ConvexRegressor
-from committee._named_members import Named
-from committee._opinion_voices import class_voice, read_labels
 from committee._params import check_choice
 from committee._stacking_model import StackingModel
-from committee._target import read_reals, warn_of_column
 from committee._voice import Voice
 
 Floats = NDArray[np.float64]
@@ -39,7 +37,7 @@ def _final_has(method: str) -> Any:
     return available_if(check)
 
 
-class StackingClassifier(ClassifierMixin, StackingModel):
+class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
     """Classifiers, and a meta-learner that is fitted to what they say about rows they do not know.
 
     Parameters
@@ -133,8 +131,6 @@ class StackingClassifier(ClassifierMixin, StackingModel):
 
     classes_: NDArray[Any]
 
-    _member_kind = "classifier"
-
     def __init__(
         self,
         estimators: Any,
@@ -165,33 +161,6 @@ class StackingClassifier(ClassifierMixin, StackingModel):
         self.on_leak = on_leak
         self.keep_level_one = keep_level_one
         self.random_state = random_state
-
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> StackingClassifier:
-        """Fit the members, gather level-one data, and fit the meta-learner to them.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list.
-        y : array-like of shape (n_rows,)
-            Class labels.
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-            Weights of the rows, for members and meta-learner; a row of weight zero is absent.
-        groups : array-like of shape (n_rows,) or None, default=None
-            Rows with the same value are never on both sides of a split.
-        **fit_params : dict
-            Arguments for the `fit` of members that request them, with scikit-learn's metadata
-            routing switched on.
-
-        Returns
-        -------
-        self : StackingClassifier
-            The fitted estimator.
-        """
-        self._fit(X, y, sample_weight, groups, fit_params)
-        return self
 
     def predict(self, X: Any, **predict_params: Any) -> NDArray[Any]:
         """Predict classes.
@@ -252,16 +221,8 @@ class StackingClassifier(ClassifierMixin, StackingModel):
         super()._check_switches()
         check_choice("stack_method", self.stack_method, _METHODS)
 
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        warn_of_column(y, stacklevel=5)
-        is_prefit = isinstance(self.cv, str) and self.cv == "prefit"
-        return read_labels(y, pairs if is_prefit else [], type(self).__name__)
-
-    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
-        assert labels is not None
-        is_prefit = isinstance(self.cv, str) and self.cv == "prefit"
-        methods = _METHODS[1:] if self.stack_method == "auto" else (self.stack_method,)
-        return class_voice(name, estimator, labels, methods, is_prefit=is_prefit)
+    def _ways_to_ask(self) -> tuple[str, ...]:
+        return _METHODS[1:] if self.stack_method == "auto" else (self.stack_method,)
 
     def _linear_final(self) -> Any:
         return LogisticRegression()
@@ -304,7 +265,7 @@ def _are_shares(values: Floats) -> bool:
     return bool(values.min() >= 0 and np.abs(values.sum(axis=1) - 1).max() < 1e-6)
 
 
-class StackingRegressor(RegressorMixin, StackingModel):
+class StackingRegressor(RegressorMixin, OfRegressors, StackingModel):
     """Regressors, and a meta-learner that is fitted to what they say about rows they do not know.
 
     Parameters
@@ -377,8 +338,6 @@ class StackingRegressor(RegressorMixin, StackingModel):
     True
     """
 
-    _member_kind = "regressor"
-
     def __init__(
         self,
         estimators: Any,
@@ -408,33 +367,6 @@ class StackingRegressor(RegressorMixin, StackingModel):
         self.keep_level_one = keep_level_one
         self.random_state = random_state
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> StackingRegressor:
-        """Fit the members, gather level-one data, and fit the meta-learner to them.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list.
-        y : array-like of shape (n_rows,)
-            Finite numbers.
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-            Weights of the rows, for members and meta-learner; a row of weight zero is absent.
-        groups : array-like of shape (n_rows,) or None, default=None
-            Rows with the same value are never on both sides of a split.
-        **fit_params : dict
-            Arguments for the `fit` of members that request them, with scikit-learn's metadata
-            routing switched on.
-
-        Returns
-        -------
-        self : StackingRegressor
-            The fitted estimator.
-        """
-        self._fit(X, y, sample_weight, groups, fit_params)
-        return self
-
     def predict(self, X: Any, **predict_params: Any) -> Any:
         """Predict numbers.
 
@@ -454,19 +386,6 @@ class StackingRegressor(RegressorMixin, StackingModel):
         return self.final_estimator_.predict(features, **predict_params)
 
     # ---- for the base class ----
-
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        warn_of_column(y, stacklevel=5)
-        values, _ = read_reals(y)
-        if values.shape[1] > 1:
-            raise ValueError(
-                f"y should be a 1d array, got {values.shape[1]} columns instead: "
-                "sklearn.multioutput.MultiOutputRegressor stacks for each of them"
-            )
-        return values[:, 0], None
-
-    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
-        return Voice("predict", 0)
 
     def _linear_final(self) -> Any:
         return RidgeCV()

@@ -10,13 +10,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.preprocessing import LabelEncoder
 
 from committee._combining import best_classes, combine, combine_shares, confident_votes
+from committee._committee_model import OfClassifiers, OfRegressors
 from committee._convex_weights import blend_weights, mixture_weights
-from committee._named_members import Named
 from committee._oob import vote_weight
 from committee._oob_target import OobTarget
-from committee._opinion_voices import class_voice, read_labels
+from committee._opinion_voices import class_voice
 from committee._params import check_bool, check_choice
-from committee._target import read_reals, warn_of_column
 from committee._team import Team
 from committee._tree_settings import RowWeights
 from committee._voice import Voice
@@ -30,7 +29,7 @@ _TIES = ("first", "prior", "soft", "abstain")
 _MOST_CELLS = 2**21  # opinions that `explain_vote` tries at a time
 
 
-class VotingClassifier(ClassifierMixin, VotingModel):
+class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
     """Classifiers that vote.
 
     Parameters
@@ -115,7 +114,6 @@ class VotingClassifier(ClassifierMixin, VotingModel):
     classes_: NDArray[Any]
     class_prior_: Floats
 
-    _member_kind = "classifier"
     _learnt_weights = ("accuracy", "log_odds", "learned")
 
     def __init__(
@@ -146,33 +144,6 @@ class VotingClassifier(ClassifierMixin, VotingModel):
         self.abstain_label = abstain_label
         self.cv = cv
         self.random_state = random_state
-
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> VotingClassifier:
-        """Fit the members, and learn their weights where that is asked for.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list.
-        y : array-like of shape (n_rows,)
-            Class labels.
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-            Weights of the rows; a row of weight zero is absent.
-        groups : array-like of shape (n_rows,) or None, default=None
-            Rows with the same value are never on both sides of a split.
-        **fit_params : dict
-            Arguments for the `fit` of members that request them, with scikit-learn's metadata
-            routing switched on.
-
-        Returns
-        -------
-        self : VotingClassifier
-            The fitted estimator.
-        """
-        self._fit(X, y, sample_weight, groups, fit_params)
-        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class that the rule gives.
@@ -408,16 +379,14 @@ class VotingClassifier(ClassifierMixin, VotingModel):
             return "log_odds"
         return super()._weight_choice()
 
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        warn_of_column(y, stacklevel=5)
-        return read_labels(y, pairs if self._is_prefit else [], type(self).__name__)
+    def _ways_to_ask(self) -> tuple[str, ...]:
+        return ("predict_proba",) if self._asks_shares else ("predict",)
 
     def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
-        assert labels is not None
-        method = "predict_proba" if self._asks_shares else "predict"
-        if self.tie_break == "soft":  # asked later, but refused here
+        voice = super()._voice(name, estimator, labels)
+        if self.tie_break == "soft" and labels is not None:  # asked later, but refused here
             class_voice(name, estimator, labels, ("predict_proba",), is_prefit=self._is_prefit)
-        return class_voice(name, estimator, labels, (method,), is_prefit=self._is_prefit)
+        return voice
 
     def _validate_loaded(self) -> None:
         super()._validate_loaded()
@@ -451,7 +420,7 @@ class VotingClassifier(ClassifierMixin, VotingModel):
         return np.array([vote_weight(target, error, n_counted) for error in errors])
 
 
-class VotingRegressor(RegressorMixin, VotingModel):
+class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
     """Regressors whose predictions are combined.
 
     Parameters
@@ -504,7 +473,6 @@ class VotingRegressor(RegressorMixin, VotingModel):
     [4.1]
     """
 
-    _member_kind = "regressor"
     _learnt_weights = ("inverse_error", "learned")
 
     def __init__(
@@ -527,33 +495,6 @@ class VotingRegressor(RegressorMixin, VotingModel):
         self.trim = trim
         self.cv = cv
         self.random_state = random_state
-
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> VotingRegressor:
-        """Fit the members, and learn their weights where that is asked for.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list.
-        y : array-like of shape (n_rows,)
-            Finite numbers.
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-            Weights of the rows; a row of weight zero is absent.
-        groups : array-like of shape (n_rows,) or None, default=None
-            Rows with the same value are never on both sides of a split.
-        **fit_params : dict
-            Arguments for the `fit` of members that request them, with scikit-learn's metadata
-            routing switched on.
-
-        Returns
-        -------
-        self : VotingRegressor
-            The fitted estimator.
-        """
-        self._fit(X, y, sample_weight, groups, fit_params)
-        return self
 
     def predict(self, X: Any) -> Floats:
         """Predict the combination of what members predict.
@@ -666,19 +607,6 @@ class VotingRegressor(RegressorMixin, VotingModel):
                 f"{self._names[present[member]]} predicts {said[member, row, 0]:.4g} for row {row}"
             )
         return combine(said, weights, self.combine, self.trim)[:, 0]
-
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        warn_of_column(y, stacklevel=5)
-        values, _ = read_reals(y)
-        if values.shape[1] > 1:
-            raise ValueError(
-                f"y should be a 1d array, got {values.shape[1]} columns instead: "
-                "sklearn.multioutput.MultiOutputRegressor votes for each of them"
-            )
-        return values[:, 0], None
-
-    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
-        return Voice("predict", 0)
 
     def _learn_weights(
         self, choice: str, said: Floats, y: NDArray[Any], weights: Floats | None
