@@ -9,6 +9,7 @@
 #include "random.hpp"
 #include "simd.hpp"
 #include "small_cuts.hpp"
+#include "small_levels.hpp"
 #include "splitter.hpp"
 #include "subtree_rows.hpp"
 
@@ -123,14 +124,19 @@ struct OpenRows {
   std::uint64_t key = 0;
 };
 
-// What the subtrees of a tree share, and their working memory.
-template <typename Rows>
+// What the subtrees of a tree share, and their working memory. Tables without categories are grown
+// by code that knows nothing of them.
+template <typename RowsOfNode, bool kCategories>
 struct Workshop {
+  using Rows = RowsOfNode;
+  static constexpr bool kHasCategories = kCategories;
+
   Workshop(const FitData& fit_data, const GrowOptions& grow_options)
       : data(fit_data), options(grow_options) {
     for (std::uint32_t feature = 0; feature < data.dataset->n_features(); ++feature) {
       const CodeColumn& codes = data.dataset->feature(feature).column;
-      if (codes.has_missing) may_miss.push_back(feature);
+      is_category.push_back(data.dataset->feature(feature).kind == FeatureKind::kCategory ? 1 : 0);
+      if (codes.has_missing && is_category.back() == 0) may_miss.push_back(feature);
       has_codes.push_back(codes.n_codes() >= 2 ? 1 : 0);
     }
     columns.resize(data.records->stride * kRows);
@@ -143,15 +149,18 @@ struct Workshop {
 
   const FitData& data;
   const GrowOptions& options;
-  double min_weight = 1.0;    // of a side
-  double least_weight = 2.0;  // of a node that is split
-  std::vector<std::uint32_t> may_miss;
+  double min_weight = 1.0;              // of a side
+  double least_weight = 2.0;            // of a node that is split
+  std::vector<std::uint32_t> may_miss;  // of those that are cut by thresholds
   std::vector<std::uint8_t> has_codes;  // of each feature: at least two
+  std::vector<std::uint8_t> is_category;
   FeatureDraw draw;
   Rows rows;
   std::vector<std::uint8_t> columns;
   std::array<std::uint8_t, 2 * kRows> order{};  // rows of the subtree, each node's side by side
   std::array<OpenRows, kRows> stack;
+  alignas(32) Lanes sides;  // of the node's rows where levels are split; 0: left
+  alignas(32) Lanes drawn;  // the same for a random subset
 
   const std::uint8_t* column(std::uint32_t feature) const {
     return columns.data() + feature * kRows;
@@ -164,14 +173,50 @@ struct SmallSplit {
   Value threshold{.real = 0.0};  // where it is drawn
 };
 
+// Looks at the subsets of the levels of a category. Rows up to `last_left` go left by their sides.
+template <typename Shop>
+COMMITTEE_INLINE void try_levels(Shop& shop, const Lanes& codes, std::size_t n_rows,
+                                 std::uint64_t key, std::uint32_t feature, SmallSplit& best) {
+  if (!differ(codes.data(), n_rows)) return;
+  const std::size_t n_codes = shop.data.dataset->feature(feature).column.n_codes();
+  if (shop.options.random_thresholds) {
+    draw_subset(codes.data(), n_rows, n_codes, Random(derive_key(key, std::uint64_t{feature} + 1)),
+                shop.drawn.data());
+    const ByteCut cut = shop.rows.cut_at(shop.drawn.data(), 0, shop.min_weight);
+    if (!cut.exists || !(cut.score > best.cut.score)) return;
+    best = {cut, feature, {}};
+    std::memcpy(shop.sides.data(), shop.drawn.data(), n_rows);
+    return;
+  }
+  const auto weight = static_cast<double>(shop.rows.weight());
+  SubsetLimits limits{shop.min_weight, 0.0, best.cut.score};
+  if (shop.options.level_penalty > 0.0) {
+    limits.penalty = level_price(shop.options.level_penalty, shop.rows.impurity(), weight,
+                                 LevelSet(codes.data(), n_rows, n_codes).size());
+    // Many levels may cost more than any split can gain.
+    constexpr double kSlack = 1e-9;
+    const double highest = shop.rows.highest_score();
+    if (highest - limits.penalty + kSlack * (highest + weight) < best.cut.score) return;
+  }
+  ByteCut cut = shop.rows.best_subset(codes.data(), limits, shop.sides);
+  if (!cut.exists || !(cut.score > best.cut.score)) return;
+  cut.last_left = 0;
+  best = {cut, feature, {}};
+}
+
 // Looks for the best split of a node whose rows are `lanes`.
-template <typename Rows>
-COMMITTEE_INLINE SmallSplit find_split(Workshop<Rows>& shop, const Lanes& lanes, std::size_t n_rows,
+template <typename Shop>
+COMMITTEE_INLINE SmallSplit find_split(Shop& shop, const Lanes& lanes, std::size_t n_rows,
                                        std::uint64_t key) {
   alignas(32) Lanes codes;
   SmallSplit best;
   const auto try_feature = [&](std::uint32_t feature) __attribute__((always_inline)) {
     take(shop.column(feature), lanes, n_rows, codes.data());
+    if constexpr (Shop::kHasCategories) {
+      if (shop.is_category[feature] != 0) {
+        return try_levels(shop, codes, n_rows, key, feature, best);
+      }
+    }
     if (!shop.options.random_thresholds) {
       if (!differ(codes.data(), n_rows)) return;
       const ByteCut cut = shop.rows.best_cut(codes.data(), shop.min_weight, best.cut.score);
@@ -206,9 +251,14 @@ COMMITTEE_INLINE SmallSplit find_split(Workshop<Rows>& shop, const Lanes& lanes,
   return best;
 }
 
+// The larger child takes what the node has never seen.
+COMMITTEE_INLINE bool is_left_larger(const ByteCut& cut, std::int64_t weight) {
+  return cut.left_weight > static_cast<double>(weight) - cut.left_weight;
+}
+
 // The threshold of a split, between the codes next to the cut that occur in the node.
-template <typename Rows>
-COMMITTEE_INLINE Node make_node(const Workshop<Rows>& shop, const SmallSplit& split,
+template <typename Shop>
+COMMITTEE_INLINE Node make_node(const Shop& shop, const SmallSplit& split,
                                 const std::uint8_t* codes, std::size_t n_rows,
                                 std::int64_t weight) {
   std::uint32_t last_left = 0;
@@ -233,10 +283,34 @@ COMMITTEE_INLINE Node make_node(const Workshop<Rows>& shop, const SmallSplit& sp
   } else {
     node.threshold.real = threshold.real;
   }
-  // The larger child takes what the node has never seen.
-  const bool default_left =
-      split.cut.left_weight > static_cast<double>(weight) - split.cut.left_weight;
-  node.set_split(split.feature, is_integer ? SplitKind::kInteger : SplitKind::kReal, default_left);
+  node.set_split(split.feature, is_integer ? SplitKind::kInteger : SplitKind::kReal,
+                 is_left_larger(split.cut, weight));
+  return node;
+}
+
+// Where the levels of the node's rows go.
+template <typename Shop>
+COMMITTEE_INLINE Node make_subset_node(const Shop& shop, const SmallSplit& split,
+                                       const std::uint8_t* codes, std::size_t n_rows,
+                                       std::vector<std::uint32_t>& category_data) {
+  const CodeColumn& column = shop.data.dataset->feature(split.feature).column;
+  const std::uint32_t missing = column.has_missing ? column.missing_code() : kByteCodes;
+  bool default_left = is_left_larger(split.cut, shop.rows.weight());
+  // Missing values are a level of their own, and take what the node has never seen with them.
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    default_left = codes[i] == missing ? shop.sides[i] == 0 : default_left;
+  }
+  Lanes leaving;
+  std::size_t n_leaving = 0;
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    leaving[n_leaving] = codes[i];
+    n_leaving += (shop.sides[i] == 0) != default_left ? 1 : 0;
+  }
+  Node node;
+  node.threshold.offset = category_data.size();
+  const LevelSet levels(leaving.data(), n_leaving, column.n_codes());
+  append_subset(levels.words(), category_data);
+  node.set_split(split.feature, SplitKind::kSubset, default_left);
   return node;
 }
 
@@ -256,8 +330,8 @@ COMMITTEE_INLINE std::size_t divide_lanes(const Lanes& lanes, const std::uint8_t
 }
 
 // Whether the rows of the subtree can be told by their codes alone.
-template <typename Rows>
-COMMITTEE_INLINE bool load_subtree(Workshop<Rows>& shop, const SubtreeRoot& root) {
+template <typename Shop>
+COMMITTEE_INLINE bool load_subtree(Shop& shop, const SubtreeRoot& root) {
   const std::size_t n_rows = root.end - root.begin;
   if (!shop.rows.prepare(root.block->statistics, root.begin, n_rows)) return false;
   const std::size_t stride = root.block->record_stride;
@@ -274,8 +348,8 @@ COMMITTEE_INLINE bool load_subtree(Workshop<Rows>& shop, const SubtreeRoot& root
   return true;
 }
 
-template <typename Rows>
-void leave_open(const Workshop<Rows>& shop, const SubtreeRoot& root, const OpenRows& node,
+template <typename Shop>
+void leave_open(const Shop& shop, const SubtreeRoot& root, const OpenRows& node,
                 std::vector<CoarseNode>& coarse) {
   CoarseNode open{{}, node.index, node.depth, node.key};
   for (std::size_t i = node.begin; i < node.end; ++i) {
@@ -284,8 +358,8 @@ void leave_open(const Workshop<Rows>& shop, const SubtreeRoot& root, const OpenR
   coarse.push_back(std::move(open));
 }
 
-template <typename Rows>
-COMMITTEE_INLINE bool grow_subtree(Workshop<Rows>& shop, const SubtreeRoot& root, Piece& piece,
+template <typename Shop>
+COMMITTEE_INLINE bool grow_subtree(Shop& shop, const SubtreeRoot& root, Piece& piece,
                                    std::vector<CoarseNode>& coarse) {
   if (!load_subtree(shop, root)) return false;
   std::size_t n_open = 0;
@@ -307,6 +381,9 @@ COMMITTEE_INLINE bool grow_subtree(Workshop<Rows>& shop, const SubtreeRoot& root
     }
     if (shop.rows.is_pure()) continue;
     shop.rows.start_search();
+    if constexpr (Shop::kHasCategories) {
+      if (!shop.options.random_thresholds) shop.rows.start_subsets();
+    }
     const SmallSplit split = find_split(shop, lanes, n_rows, node.key);
     if (!split.cut.exists) continue;
 
@@ -315,9 +392,14 @@ COMMITTEE_INLINE bool grow_subtree(Workshop<Rows>& shop, const SubtreeRoot& root
     GrownNode& grown = piece.nodes[node.index];
     grown.n_children = 2;
     grown.first_child = first_child;
-    grown.node = make_node(shop, split, codes.data(), n_rows, shop.rows.weight());
-    const std::size_t n_left =
-        divide_lanes(lanes, codes.data(), n_rows, split.cut.last_left, order);
+    const std::uint8_t* places = codes.data();
+    if (Shop::kHasCategories && shop.is_category[split.feature] != 0) {
+      grown.node = make_subset_node(shop, split, codes.data(), n_rows, piece.category_data);
+      places = shop.sides.data();
+    } else {
+      grown.node = make_node(shop, split, codes.data(), n_rows, shop.rows.weight());
+    }
+    const std::size_t n_left = divide_lanes(lanes, places, n_rows, split.cut.last_left, order);
     GrownNode left;
     left.begin = grown.begin;
     left.end = grown.begin + static_cast<std::uint32_t>(n_left);
@@ -335,19 +417,19 @@ COMMITTEE_INLINE bool grow_subtree(Workshop<Rows>& shop, const SubtreeRoot& root
   return true;
 }
 
-template <typename Rows>
-COMMITTEE_AVX2 bool grow_avx2(Workshop<Rows>& shop, const SubtreeRoot& root, Piece& piece,
+template <typename Shop>
+COMMITTEE_AVX2 bool grow_avx2(Shop& shop, const SubtreeRoot& root, Piece& piece,
                               std::vector<CoarseNode>& coarse) {
   return grow_subtree(shop, root, piece, coarse);
 }
 
-template <typename Rows>
-bool grow_plain(Workshop<Rows>& shop, const SubtreeRoot& root, Piece& piece,
+template <typename Shop>
+bool grow_plain(Shop& shop, const SubtreeRoot& root, Piece& piece,
                 std::vector<CoarseNode>& coarse) {
   return grow_subtree(shop, root, piece, coarse);
 }
 
-template <typename Rows>
+template <typename Shop>
 class WorkshopGrower final : public SubtreeGrower {
  public:
   WorkshopGrower(const FitData& data, const GrowOptions& options) : shop_(data, options) {}
@@ -365,24 +447,33 @@ class WorkshopGrower final : public SubtreeGrower {
   }
 
  private:
-  Workshop<Rows> shop_;
+  Shop shop_;
 };
 
 template <typename Rows>
 std::unique_ptr<SubtreeGrower> make_for(const FitData& data, const GrowOptions& options) {
   if (!Rows::serves(data, options)) return nullptr;
-  return std::make_unique<WorkshopGrower<Rows>>(data, options);
+  for (std::size_t i = 0; i < data.dataset->n_features(); ++i) {
+    if (data.dataset->feature(i).kind == FeatureKind::kCategory) {
+      return std::make_unique<WorkshopGrower<Workshop<Rows, true>>>(data, options);
+    }
+  }
+  return std::make_unique<WorkshopGrower<Workshop<Rows, false>>>(data, options);
 }
 
-// Thresholds only, and such that a random one can be drawn from the codes.
-bool has_plain_features(const BinnedDataset& dataset, bool random_thresholds) {
+// Subsets of levels, and thresholds such that a random one can be drawn from the codes.
+bool has_plain_features(const BinnedDataset& dataset, const GrowOptions& options) {
   for (std::size_t i = 0; i < dataset.n_features(); ++i) {
     const BinnedFeature& feature = dataset.feature(i);
     if (feature.column.n_codes() < 2) continue;
-    if (feature.kind == FeatureKind::kCategory || feature.low.empty()) return false;
+    if (feature.kind == FeatureKind::kCategory) {
+      if (options.fan_out_categories) return false;
+      continue;
+    }
+    if (feature.low.empty()) return false;
     const bool is_finite = feature.kind == FeatureKind::kInteger ||
                            std::isfinite(feature.low.back().real - feature.high.front().real);
-    if (random_thresholds && !is_finite) return false;
+    if (options.random_thresholds && !is_finite) return false;
   }
   return true;
 }
@@ -394,7 +485,7 @@ std::unique_ptr<SubtreeGrower> make_subtree_grower(const FitData& data,
   const bool is_plain = data.records != nullptr && data.entries.weights_are_repetitions &&
                         options.max_leaf_nodes == 0 && options.monotonic.empty() &&
                         options.min_impurity_decrease <= 0.0 &&
-                        has_plain_features(*data.dataset, options.random_thresholds);
+                        has_plain_features(*data.dataset, options);
   if (!is_plain) return nullptr;
   if (auto grower = make_for<BinaryRows<Criterion::kGini>>(data, options)) return grower;
   if (auto grower = make_for<BinaryRows<Criterion::kEntropy>>(data, options)) return grower;
