@@ -374,9 +374,15 @@ class TreeGrower {
                                            const CodeColumn& column) const {
     const CodeColumn& levels = data_.dataset->feature(split.feature).column;
     std::vector<std::uint32_t> level_of_code(column.n_codes(), kNoCode);
-    for (const std::uint32_t row : node.rows()) {
-      const std::uint32_t level = levels.at(table_row(node, row));
-      if (level != levels.missing_code()) level_of_code[column.at(row)] = level;
+    if (node.block->has_records()) {  // whose codes are the dataset's
+      for (std::uint32_t code = 0; code < column.n_values; ++code) {
+        if (split.child_of_code[code] != kNoChild) level_of_code[code] = code;
+      }
+    } else {
+      for (const std::uint32_t row : node.rows()) {
+        const std::uint32_t level = levels.at(table_row(node, row));
+        if (level != levels.missing_code()) level_of_code[column.at(row)] = level;
+      }
     }
     if (split.kind == SplitKind::kFanOut) {
       std::vector<std::uint32_t> data{split.n_children, split.default_child, levels.n_values};

@@ -47,12 +47,17 @@ class RecordSearch : public HistogramSearch<Score> {
     const bool is_plain =
         !options_.random_thresholds && options_.monotonic.empty() && !counts_rows_;
     if (is_plain && try_kernels(features, scratch, records, best)) return best;
-    for (const std::uint32_t feature : features) {
-      if (node_.rows.size() >= kLongRows) monitor_.check();
+    const bool is_random = options_.random_thresholds && !counts_rows_;
+    const auto try_one = [&](std::uint32_t feature) {
       const CodeColumn column = gather(feature, records);
-      const bool is_done = options_.random_thresholds && !counts_rows_ &&
-                           try_dense_threshold(feature, column, scratch, best);
+      const bool is_done = is_random && try_dense_threshold(feature, column, scratch, best);
       if (!is_done) try_column(feature, column, scratch, best);
+    };
+    if (!is_random || !try_random_levels(features, scratch, records, best, try_one)) {
+      for (const std::uint32_t feature : features) {
+        if (node_.rows.size() >= kLongRows) monitor_.check();
+        try_one(feature);
+      }
     }
     if (best.exists() && best.has_threshold && best.first_right == kUnknownCode) {
       settle_drawn_threshold(best);
@@ -96,28 +101,83 @@ class RecordSearch : public HistogramSearch<Score> {
     return false;
   }
 
-  // Calls add(features) for groups of threshold features, then try_table(feature, number in the
-  // group) for each; it returns false where missing values ask for the general search.
-  template <typename AddGroup, typename TryTable>
-  void for_each_table(std::span<const std::uint32_t> features, Memory& scratch,
-                      RecordScratch& records, Split& best, AddGroup&& add,
-                      TryTable&& try_table) const {
+  // Calls add(features) for groups of features with tables, then try_table(feature, number in the
+  // group) for each; it returns false where missing values ask for the general search. try_other
+  // takes these and the features without tables.
+  template <typename HasTable, typename AddGroup, typename TryTable, typename TryOther>
+  void for_each_group(std::span<const std::uint32_t> features, HasTable&& has_table, AddGroup&& add,
+                      TryTable&& try_table, TryOther&& try_other) const {
     std::array<std::uint32_t, kMaxTables> group;
     for (std::size_t begin = 0; begin < features.size(); begin += kMaxTables) {
       const auto part = features.subspan(begin, std::min(kMaxTables, features.size() - begin));
       std::size_t n_group = 0;
       for (const std::uint32_t feature : part) {
-        if (is_threshold(feature)) group[n_group++] = feature;
+        if (has_table(feature)) group[n_group++] = feature;
       }
       if (node_.rows.size() >= kLongRows) monitor_.check();
       if (n_group > 0) add(std::span<const std::uint32_t>(group).first(n_group));
       n_group = 0;
       for (const std::uint32_t feature : part) {
-        if (!is_threshold(feature) || !try_table(feature, n_group++)) {
-          try_column(feature, gather(feature, records), scratch, best);
-        }
+        if (!has_table(feature) || !try_table(feature, n_group++)) try_other(feature);
       }
     }
+  }
+
+  // Thresholds and, where cells are those of the general search (`has_levels`), subsets of levels.
+  template <typename AddGroup, typename TryTable>
+  void for_each_table(std::span<const std::uint32_t> features, bool has_levels, Memory& scratch,
+                      RecordScratch& records, Split& best, AddGroup&& add,
+                      TryTable&& try_table) const {
+    for_each_group(
+        features, [&](std::uint32_t feature) { return has_levels || is_threshold(feature); }, add,
+        try_table,
+        [&](std::uint32_t feature) {
+          try_column(feature, gather(feature, records), scratch, best);
+        });
+  }
+
+  // The levels of a category from its table, which is cleared.
+  bool try_level_table(std::uint32_t feature, Cell* table, Memory& scratch, Split& best) const {
+    const CodeColumn& column = node_.block->columns[feature];
+    const std::size_t size = adder_.cell_size();
+    const std::size_t n_cells = column.n_codes() * size;
+    if (scratch.cells.size() < n_cells) scratch.cells.resize(n_cells);
+    scratch.left.assign(size, 0);
+    scratch.right.assign(size, 0);
+    scratch.present.clear();
+    for (std::uint32_t code = 0; code < column.n_codes(); ++code) {
+      if (adder_.is_empty(table + code * size)) continue;
+      scratch.present.push_back(code);
+      std::copy_n(table + code * size, size, scratch.cells.data() + code * size);
+      std::fill_n(table + code * size, size, Cell{0});
+    }
+    try_levels(feature, column, scratch, best);
+    for (const std::uint32_t code : scratch.present) clear(code, scratch);
+    return true;
+  }
+
+  // Random subsets of many rows; try_one takes the other features. False where there are no tables
+  // for this node.
+  template <typename TryOne>
+  bool try_random_levels(std::span<const std::uint32_t> features, Memory& scratch,
+                         RecordScratch& records, Split& best, TryOne&& try_one) const {
+    if constexpr (std::is_same_v<Adder, BinaryAdder>) {
+      if (!node_.block->has_categories) return false;
+      const auto packed = std::span(statistics_.packed).subspan(first_row_, node_.rows.size());
+      for_each_group(
+          features, [&](std::uint32_t feature) { return !is_threshold(feature); },
+          [&](std::span<const std::uint32_t> group) {
+            add_records(first_record(), node_.block->record_stride, packed, group,
+                        records.tables.data());
+          },
+          [&](std::uint32_t feature, std::size_t number) {
+            return try_level_table(feature, records.tables.data() + number * kTableCells, scratch,
+                                   best);
+          },
+          try_one);
+      return true;
+    }
+    return false;
   }
 
   const std::uint8_t* first_record() const {
@@ -129,12 +189,11 @@ class RecordSearch : public HistogramSearch<Score> {
                       RecordScratch& records, Split& best) const {
     if constexpr (kIsSquared) {
       const auto* sums = reinterpret_cast<const SumCell*>(statistics_.sums.data()) + first_row_;
-      scratch.present.resize(std::max(scratch.present.size(), CutArrays<Score>::kSize));
       const auto add = [&](std::span<const std::uint32_t> group) {
         add_sum_records(first_record(), node_.block->record_stride, {sums, node_.rows.size()},
                         group, records.sum_tables.data());
       };
-      for_each_table(features, scratch, records, best, add,
+      for_each_table(features, true, scratch, records, best, add,
                      [&](std::uint32_t feature, std::size_t number) {
                        return try_sum_table(
                            feature, records.sum_tables.data() + number * kByteCodes, scratch, best);
@@ -144,8 +203,10 @@ class RecordSearch : public HistogramSearch<Score> {
 
   bool try_sum_table(std::uint32_t feature, SumCell* table, Memory& scratch, Split& best) const {
     if constexpr (kIsSquared) {
+      if (!is_threshold(feature)) return try_level_table(feature, table->data(), scratch, best);
       const CodeColumn& column = node_.block->columns[feature];
       const bool misses = column.has_missing && table[column.missing_code()][0] != 0;
+      scratch.present.resize(std::max(scratch.present.size(), CutArrays<Score>::kSize));
       scratch.cuts.start(score_);
       std::array<Cell, 2> left{};
       std::size_t n_present = 0;
@@ -241,7 +302,7 @@ class RecordSearch : public HistogramSearch<Score> {
         add_records(first_record(), node_.block->record_stride, {packed, n_rows}, group,
                     records.tables.data());
       };
-      for_each_table(features, scratch, records, best, add,
+      for_each_table(features, true, scratch, records, best, add,
                      [&](std::uint32_t feature, std::size_t number) {
                        return try_binary_table(
                            feature, records.tables.data() + number * kTableCells, scratch, best);
@@ -252,6 +313,7 @@ class RecordSearch : public HistogramSearch<Score> {
   bool try_binary_table(std::uint32_t feature, std::uint64_t* table, Memory& scratch,
                         Split& best) const {
     if constexpr (kIsOtherBinary) {
+      if (!is_threshold(feature)) return try_level_table(feature, table, scratch, best);
       const CodeColumn& column = node_.block->columns[feature];
       const bool misses = column.has_missing && table[column.missing_code()] != 0;
       Cell left = 0;
@@ -314,7 +376,7 @@ class RecordSearch : public HistogramSearch<Score> {
       add_class_records(first_record(), node_.block->record_stride, n_rows, records.lanes.data(),
                         weights, group, records.class_tables.data());
     };
-    for_each_table(features, scratch, records, best, add,
+    for_each_table(features, false, scratch, records, best, add,
                    [&](std::uint32_t feature, std::size_t number) {
                      return try_class_table(
                          feature, records.class_tables.data() + number * kByteCodes, node, best);
@@ -430,10 +492,15 @@ class RecordSearch : public HistogramSearch<Score> {
     const auto add = [&](std::span<const std::uint32_t> group) {
       add_records(first_record(), node_.block->record_stride, packed, group, records.tables.data());
     };
-    for_each_table(features, scratch, records, best, add,
+    for_each_table(features, kIsBinary, scratch, records, best, add,
                    [&](std::uint32_t feature, std::size_t number) {
-                     return try_gini_table(feature, records.tables.data() + number * kTableCells,
-                                           limits, best);
+                     std::uint64_t* const table = records.tables.data() + number * kTableCells;
+                     if constexpr (kIsBinary) {
+                       if (!is_threshold(feature)) {
+                         return try_level_table(feature, table, scratch, best);
+                       }
+                     }
+                     return try_gini_table(feature, table, limits, best);
                    });
   }
 
@@ -478,6 +545,7 @@ class RecordSearch : public HistogramSearch<Score> {
   }
 
   using Base::adder_;
+  using Base::clear;
   using Base::counts_rows_;
   using Base::data_;
   using Base::first_row_;
@@ -491,6 +559,7 @@ class RecordSearch : public HistogramSearch<Score> {
   using Base::threshold_kind;
   using Base::total_;
   using Base::total_weight_;
+  using Base::try_levels;
   using Base::try_threshold;
 };
 
