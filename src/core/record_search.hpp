@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "drawn_cuts.hpp"
 #include "histogram_search.hpp"
 #include "record_kernels.hpp"
 
@@ -18,6 +19,7 @@ namespace committee {
 
 // What a search in a block of records needs besides; tables are all zero between two features.
 struct RecordScratch {
+  std::vector<DrawnCuts> cuts;      // of each feature, for random thresholds
   std::vector<std::uint8_t> codes;  // of one feature, side by side
   SmallNode small;
   std::array<std::uint64_t, kMaxTables * kTableCells> tables{};
@@ -50,7 +52,8 @@ class RecordSearch : public HistogramSearch<Score> {
     const bool is_random = options_.random_thresholds && !counts_rows_;
     const auto try_one = [&](std::uint32_t feature) {
       const CodeColumn column = gather(feature, records);
-      const bool is_done = is_random && try_dense_threshold(feature, column, scratch, best);
+      const bool is_done =
+          is_random && try_dense_threshold(feature, column, scratch, records, best);
       if (!is_done) try_column(feature, column, scratch, best);
     };
     if (!is_random || !try_random_levels(features, scratch, records, best, try_one)) {
@@ -60,7 +63,7 @@ class RecordSearch : public HistogramSearch<Score> {
       }
     }
     if (best.exists() && best.has_threshold && best.first_right == kUnknownCode) {
-      settle_drawn_threshold(best);
+      settle_drawn_threshold(records, best);
     }
     return best;
   }
@@ -423,37 +426,37 @@ class RecordSearch : public HistogramSearch<Score> {
   // A random threshold needs no statistics by code: the range of the codes, a draw, one sum.
   // False where the general search has to do it.
   bool try_dense_threshold(std::uint32_t feature, const CodeColumn& column, Memory& scratch,
-                           Split& best) const {
-    const BinnedFeature& binned = data_.dataset->feature(feature);
-    if (binned.kind == FeatureKind::kCategory || binned.low.empty()) return false;
+                           const RecordScratch& records, Split& best) const {
+    const DrawnCuts& cuts = records.cuts[feature];
+    if (cuts.is_empty()) return false;
     const std::span codes(static_cast<const std::uint8_t*>(column.codes), node_.rows.size());
     const CodeRange range = range_of(codes);
     if (column.has_missing && range.largest == column.missing_code()) return false;
     if (range.smallest == range.largest) return true;
-    const auto cut =
-        draw_dense_cut(*data_.dataset, feature, range.smallest, range.largest, node_.key);
-    if (!cut) return false;
+    if (!cuts.is_finite(range.smallest, range.largest)) return false;
+    const Value threshold = cuts.draw(feature, range.smallest, range.largest, node_.key);
+    const std::uint32_t last_left = cuts.last_below(threshold, range.largest);
     scratch.left.assign(adder_.cell_size(), 0);
     scratch.right.assign(adder_.cell_size(), 0);
     if constexpr (std::is_same_v<Adder, BinaryAdder>) {
       scratch.left[0] = sum_left(codes, statistics_.packed.data() + first_row_,
-                                 static_cast<std::uint8_t>(cut->last_left));
+                                 static_cast<std::uint8_t>(last_left));
     } else {
       for (std::size_t i = 0; i < codes.size(); ++i) {
-        const std::uint64_t mask = codes[i] <= cut->last_left ? ~std::uint64_t{0} : 0;
+        const std::uint64_t mask = codes[i] <= last_left ? ~std::uint64_t{0} : 0;
         adder_.add_masked(scratch.left.data(), first_row_ + i, mask);
       }
     }
     const double score_before = best.score;
-    try_threshold(feature, scratch.left.data(), 0, cut->last_left, kUnknownCode, -1, scratch, best);
+    try_threshold(feature, scratch.left.data(), 0, last_left, kUnknownCode, -1, scratch, best);
     if (best.score > score_before) {
       best.has_threshold = true;
-      best.threshold = cut->threshold;
+      best.threshold = threshold;
     }
     return true;
   }
 
-  void settle_drawn_threshold(Split& best) const {
+  void settle_drawn_threshold(const RecordScratch& records, Split& best) const {
     const std::size_t stride = node_.block->record_stride;
     const std::uint8_t* codes = node_.block->records.get() + first_row_ * stride + best.feature;
     const std::uint32_t cut = best.last_left;
@@ -466,8 +469,7 @@ class RecordSearch : public HistogramSearch<Score> {
     }
     best.last_left = last_left;
     best.first_right = first_right;
-    best.threshold =
-        settle_threshold(*data_.dataset, best.feature, best.threshold, last_left, first_right);
+    best.threshold = records.cuts[best.feature].settle(best.threshold, last_left, first_right);
   }
 
   // Two classes, `packed` what each row adds.

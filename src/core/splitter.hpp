@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -134,24 +133,9 @@ double least_leaf_weight(const FitData& data, const GrowOptions& options, const 
 
 // A random cut of the present codes of a threshold feature, `example` giving a block row for
 // each: sets last_left, first_right and the threshold. Uniform between the node's smallest and
-// largest value.
+// largest value, as DrawnCuts does it from the codes of bins.
 void draw_threshold(const FitData& data, const NodeView& node, std::uint32_t feature,
                     std::span<const std::uint32_t> present, std::span<const std::uint32_t> example,
                     Split& split);
-
-// The same draw from the dataset's own codes, of which the node has some in [smallest, largest]:
-// codes up to `last_left` go left. Nothing for infinite values, whose codes have to be counted.
-struct DenseCut {
-  std::uint32_t last_left = 0;
-  Value threshold{.real = 0.0};
-};
-std::optional<DenseCut> draw_dense_cut(const BinnedDataset& dataset, std::uint32_t feature,
-                                       std::uint32_t smallest, std::uint32_t largest,
-                                       std::uint64_t node_key);
-
-// Moves a drawn threshold out of the bins it may have hit: between the largest value of the code
-// before it and the smallest of the code after it, both present in the node.
-Value settle_threshold(const BinnedDataset& dataset, std::uint32_t feature, Value threshold,
-                       std::uint32_t last_left, std::uint32_t first_right);
 
 }  // namespace committee

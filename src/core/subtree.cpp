@@ -6,7 +6,9 @@
 #include <cstring>
 #include <limits>
 
+#include "drawn_subtree.hpp"
 #include "random.hpp"
+#include "record_columns.hpp"
 #include "simd.hpp"
 #include "small_cuts.hpp"
 #include "small_levels.hpp"
@@ -17,42 +19,6 @@ namespace committee {
 namespace {
 
 // ---- the codes of the subtree's rows ----
-
-constexpr std::size_t kTile = 16;
-using TileRow = std::uint8_t __attribute__((vector_size(kTile)));
-
-// Turns 16 rows of 16 bytes into 16 columns: each round interleaves rows that are eight apart, and
-// four rounds move every bit of the row number past every bit of the column number.
-COMMITTEE_INLINE void transpose(std::array<TileRow, kTile>& tile) {
-  const TileRow low{0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
-  const TileRow high{8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
-  for (int round = 0; round < 4; ++round) {
-    std::array<TileRow, kTile> next;
-    for (std::size_t i = 0; i < kTile / 2; ++i) {
-      next[2 * i] = __builtin_shuffle(tile[i], tile[i + kTile / 2], low);
-      next[2 * i + 1] = __builtin_shuffle(tile[i], tile[i + kTile / 2], high);
-    }
-    tile = next;
-  }
-}
-
-// The records of `n_rows` rows, feature by feature; columns are kRows bytes long.
-COMMITTEE_INLINE void transpose_records(const std::uint8_t* records, std::size_t stride,
-                                        std::size_t n_rows, std::uint8_t* columns) {
-  std::array<TileRow, kTile> tile;
-  for (std::size_t row = 0; row < n_rows; row += kTile) {
-    for (std::size_t feature = 0; feature < stride; feature += kTile) {
-      for (std::size_t i = 0; i < kTile; ++i) {
-        const std::size_t source = row + i < n_rows ? row + i : n_rows - 1;
-        load(records + source * stride + feature, tile[i]);
-      }
-      transpose(tile);
-      for (std::size_t i = 0; i < kTile; ++i) {
-        std::memcpy(columns + (feature + i) * kRows + row, &tile[i], kTile);
-      }
-    }
-  }
-}
 
 // out[i] = column[lanes[i]]
 COMMITTEE_INLINE void take(const std::uint8_t* column, const Lanes& lanes, std::size_t n_rows,
@@ -92,25 +58,6 @@ COMMITTEE_INLINE bool differ(const std::uint8_t* codes, std::size_t n_rows) {
     if (has_any(reinterpret_cast<Ints>(own != first_code))) return true;
   }
   return false;
-}
-
-// The smallest and the largest of the codes; lanes beyond the rows repeat one of them.
-COMMITTEE_INLINE CodeRange range_of_lanes(const std::uint8_t* codes, std::size_t n_rows) {
-  Bytes smallest;
-  load(codes, smallest);
-  Bytes largest = smallest;
-  for (std::size_t first = SmallNode::kLanes; first < n_rows; first += SmallNode::kLanes) {
-    Bytes own;
-    load(codes + first, own);
-    smallest = own < smallest ? own : smallest;
-    largest = own > largest ? own : largest;
-  }
-  CodeRange range{codes[0], codes[0]};
-  for (std::size_t i = 0; i < std::min(n_rows, SmallNode::kLanes); ++i) {
-    range.smallest = std::min<std::uint8_t>(range.smallest, smallest[i]);
-    range.largest = std::max<std::uint8_t>(range.largest, largest[i]);
-  }
-  return range;
 }
 
 // ---- the subtree ----
@@ -160,7 +107,6 @@ struct Workshop {
   std::array<std::uint8_t, 2 * kRows> order{};  // rows of the subtree, each node's side by side
   std::array<OpenRows, kRows> stack;
   alignas(32) Lanes sides;  // of the node's rows where levels are split; 0: left
-  alignas(32) Lanes drawn;  // the same for a random subset
 
   const std::uint8_t* column(std::uint32_t feature) const {
     return columns.data() + feature * kRows;
@@ -170,24 +116,14 @@ struct Workshop {
 struct SmallSplit {
   ByteCut cut{.score = -std::numeric_limits<double>::infinity()};
   std::uint32_t feature = 0;
-  Value threshold{.real = 0.0};  // where it is drawn
 };
 
 // Looks at the subsets of the levels of a category. Rows up to `last_left` go left by their sides.
 template <typename Shop>
 COMMITTEE_INLINE void try_levels(Shop& shop, const Lanes& codes, std::size_t n_rows,
-                                 std::uint64_t key, std::uint32_t feature, SmallSplit& best) {
+                                 std::uint32_t feature, SmallSplit& best) {
   if (!differ(codes.data(), n_rows)) return;
   const std::size_t n_codes = shop.data.dataset->feature(feature).column.n_codes();
-  if (shop.options.random_thresholds) {
-    draw_subset(codes.data(), n_rows, n_codes, Random(derive_key(key, std::uint64_t{feature} + 1)),
-                shop.drawn.data());
-    const ByteCut cut = shop.rows.cut_at(shop.drawn.data(), 0, shop.min_weight);
-    if (!cut.exists || !(cut.score > best.cut.score)) return;
-    best = {cut, feature, {}};
-    std::memcpy(shop.sides.data(), shop.drawn.data(), n_rows);
-    return;
-  }
   const auto weight = static_cast<double>(shop.rows.weight());
   SubsetLimits limits{shop.min_weight, 0.0, best.cut.score};
   if (shop.options.level_penalty > 0.0) {
@@ -201,7 +137,7 @@ COMMITTEE_INLINE void try_levels(Shop& shop, const Lanes& codes, std::size_t n_r
   ByteCut cut = shop.rows.best_subset(codes.data(), limits, shop.sides);
   if (!cut.exists || !(cut.score > best.cut.score)) return;
   cut.last_left = 0;
-  best = {cut, feature, {}};
+  best = {cut, feature};
 }
 
 // Looks for the best split of a node whose rows are `lanes`.
@@ -213,24 +149,11 @@ COMMITTEE_INLINE SmallSplit find_split(Shop& shop, const Lanes& lanes, std::size
   const auto try_feature = [&](std::uint32_t feature) __attribute__((always_inline)) {
     take(shop.column(feature), lanes, n_rows, codes.data());
     if constexpr (Shop::kHasCategories) {
-      if (shop.is_category[feature] != 0) {
-        return try_levels(shop, codes, n_rows, key, feature, best);
-      }
+      if (shop.is_category[feature] != 0) return try_levels(shop, codes, n_rows, feature, best);
     }
-    if (!shop.options.random_thresholds) {
-      if (!differ(codes.data(), n_rows)) return;
-      const ByteCut cut = shop.rows.best_cut(codes.data(), shop.min_weight, best.cut.score);
-      if (cut.exists && cut.score > best.cut.score) best = {cut, feature, {}};
-      return;
-    }
-    const CodeRange range = range_of_lanes(codes.data(), n_rows);
-    if (range.smallest == range.largest) return;
-    const auto drawn =
-        draw_dense_cut(*shop.data.dataset, feature, range.smallest, range.largest, key);
-    const ByteCut cut = shop.rows.cut_at(codes.data(), drawn->last_left, shop.min_weight);
-    if (cut.exists && cut.score > best.cut.score) {
-      best = {cut, feature, drawn->threshold};
-    }
+    if (!differ(codes.data(), n_rows)) return;
+    const ByteCut cut = shop.rows.best_cut(codes.data(), shop.min_weight, best.cut.score);
+    if (cut.exists && cut.score > best.cut.score) best = {cut, feature};
   };
   shop.draw.draw(
       key, shop.data.dataset->n_features(), shop.options,
@@ -271,11 +194,8 @@ COMMITTEE_INLINE Node make_node(const Shop& shop, const SmallSplit& split,
   }
   const BinnedDataset& dataset = *shop.data.dataset;
   const FeatureKind kind = dataset.feature(split.feature).kind;
-  const Value threshold =
-      shop.options.random_thresholds
-          ? settle_threshold(dataset, split.feature, split.threshold, last_left, first_right)
-          : middle(kind, dataset.high_of_code(split.feature, last_left),
-                   dataset.low_of_code(split.feature, first_right));
+  const Value threshold = middle(kind, dataset.high_of_code(split.feature, last_left),
+                                 dataset.low_of_code(split.feature, first_right));
   Node node;
   const bool is_integer = kind == FeatureKind::kInteger;
   if (is_integer) {
@@ -381,9 +301,7 @@ COMMITTEE_INLINE bool grow_subtree(Shop& shop, const SubtreeRoot& root, Piece& p
     }
     if (shop.rows.is_pure()) continue;
     shop.rows.start_search();
-    if constexpr (Shop::kHasCategories) {
-      if (!shop.options.random_thresholds) shop.rows.start_subsets();
-    }
+    if constexpr (Shop::kHasCategories) shop.rows.start_subsets();
     const SmallSplit split = find_split(shop, lanes, n_rows, node.key);
     if (!split.cut.exists) continue;
 
@@ -487,6 +405,7 @@ std::unique_ptr<SubtreeGrower> make_subtree_grower(const FitData& data,
                         options.min_impurity_decrease <= 0.0 &&
                         has_plain_features(*data.dataset, options);
   if (!is_plain) return nullptr;
+  if (options.random_thresholds) return make_drawn_subtree_grower(data, options);
   if (auto grower = make_for<BinaryRows<Criterion::kGini>>(data, options)) return grower;
   if (auto grower = make_for<BinaryRows<Criterion::kEntropy>>(data, options)) return grower;
   if (auto grower = make_for<ClassRows>(data, options)) return grower;

@@ -1,10 +1,10 @@
 // What is known of the rows of a small subtree, and how a node of them is cut.
 //
 // Each kind of rows knows how to cut a node of them: best_cut looks at all cuts of a feature (it
-// may say nothing where none is better than best_score), cut_at at one. best_subset looks at the
-// subsets of the levels of a category, of which it notes the sides of the rows (0: left) where one
-// is better than the best so far. Their scores are those of the Score classes (criterion.hpp), bit
-// for bit. Nothing scores more than `highest_score`.
+// may say nothing where none is better than best_score), best_subset at the subsets of the levels
+// of a category, of which it notes the sides of the rows (0: left) where one is better than the
+// best so far. Scores are those of the Score classes (criterion.hpp), bit for bit. Nothing scores
+// more than `highest_score`.
 #pragma once
 
 #include <algorithm>
@@ -123,15 +123,6 @@ class BinaryRows {
     return cut;
   }
 
-  COMMITTEE_INLINE ByteCut cut_at(const std::uint8_t* codes, std::uint32_t last_left,
-                                  double min_weight) const {
-    std::uint64_t left = 0;
-    for (std::size_t i = 0; i < n_rows_; ++i) {
-      left += own_[i] & (0 - static_cast<std::uint64_t>(codes[i] <= last_left));
-    }
-    return make_cut(left, last_left, min_weight);
-  }
-
  private:
   COMMITTEE_INLINE double total_weight() const { return static_cast<double>(weight()); }
   COMMITTEE_INLINE double ones() const { return static_cast<double>(total_ >> 32); }
@@ -145,13 +136,7 @@ class BinaryRows {
     cut.exists = true;
     cut.last_left = last_left;
     cut.left_weight = weight;
-    if constexpr (Score::has_kernel()) {
-      const double value =
-          gini_cut_score(weight, static_cast<double>(left >> 32), total_weight(), ones());
-      cut.score = gini_score(value, total_weight(), ones());
-    } else {
-      cut.score = Score::score(&left) + Score::score(&right);
-    }
+    cut.score = Score::score(&left) + Score::score(&right);
     return cut;
   }
 
@@ -284,30 +269,6 @@ class ClassRows {
     return best_class_cut(codes, min_weight, 0.0);
   }
 
-  COMMITTEE_INLINE ByteCut cut_at(const std::uint8_t* codes, std::uint32_t last_left,
-                                  double min_weight) const {
-    ClassCell left{};
-    for (std::size_t i = 0; i < n_rows_; ++i) {
-      left[own_lanes_[i]] +=
-          own_weights_[i] & (0 - static_cast<std::int32_t>(codes[i] <= last_left));
-    }
-    double squares = 0.0;
-    double other_squares = 0.0;
-    double weight = 0.0;
-    for (std::size_t lane = 0; lane < kClassLanes; ++lane) {
-      const auto own = static_cast<double>(left[lane]);
-      const auto other = static_cast<double>(totals_[lane] - left[lane]);
-      weight += own;
-      squares += own * own;
-      other_squares += other * other;
-    }
-    const double other_weight = static_cast<double>(weight_) - weight;
-    ByteCut cut;
-    if (weight < min_weight || other_weight < min_weight) return cut;
-    cut = {squares / weight + other_squares / other_weight, last_left, 0, weight, true};
-    return cut;
-  }
-
  private:
   COMMITTEE_INLINE ByteCut best_class_cut(const std::uint8_t* codes, double min_weight,
                                           double penalty) const {
@@ -405,17 +366,6 @@ class SquaredRows {
     return best_sorted_cut(codes, min_weight, 0.0);
   }
 
-  COMMITTEE_INLINE ByteCut cut_at(const std::uint8_t* codes, std::uint32_t last_left,
-                                  double min_weight) const {
-    SumCell left{};
-    for (std::size_t i = 0; i < n_rows_; ++i) {
-      const std::int64_t mask = 0 - static_cast<std::int64_t>(codes[i] <= last_left);
-      left[0] += own_[i][0] & mask;
-      left[1] += own_[i][1] & mask;
-    }
-    return make_cut(left, last_left, min_weight);
-  }
-
  private:
   using Doubles = std::array<double, kRows>;
 
@@ -463,17 +413,6 @@ class SquaredRows {
     while (scores[index] != largest) ++index;
     best = {largest, last_left[index], 0, weights[index], true};
     return best;
-  }
-
-  COMMITTEE_INLINE ByteCut make_cut(const SumCell& left, std::uint32_t last_left,
-                                    double min_weight) const {
-    ByteCut cut;
-    const auto weight = static_cast<double>(left[0]);
-    if (weight < min_weight || total_weight_ - weight < min_weight) return cut;
-    cut = {squared_cut_score(weight, static_cast<double>(left[1]),
-                             static_cast<double>(sum_ - left[1]), total_weight_, mean_),
-           last_left, 0, weight, true};
-    return cut;
   }
 
   const SumCell* rows_ = nullptr;  // of the subtree
