@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -126,21 +127,22 @@ class RecordSearch : public HistogramSearch<Score> {
     }
   }
 
-  // Thresholds and, where cells are those of the general search (`has_levels`), subsets of levels.
+  // Tables of all features.
   template <typename AddGroup, typename TryTable>
-  void for_each_table(std::span<const std::uint32_t> features, bool has_levels, Memory& scratch,
+  void for_each_table(std::span<const std::uint32_t> features, Memory& scratch,
                       RecordScratch& records, Split& best, AddGroup&& add,
                       TryTable&& try_table) const {
     for_each_group(
-        features, [&](std::uint32_t feature) { return has_levels || is_threshold(feature); }, add,
-        try_table,
+        features, [](std::uint32_t) { return true; }, add, try_table,
         [&](std::uint32_t feature) {
           try_column(feature, gather(feature, records), scratch, best);
         });
   }
 
-  // The levels of a category from its table, which is cleared.
-  bool try_level_table(std::uint32_t feature, Cell* table, Memory& scratch, Split& best) const {
+  // The levels of a category from its table: take(code, cell) moves what the table has of a code to
+  // a cell, which is empty, and says whether there was anything.
+  template <typename Take>
+  bool try_level_table(std::uint32_t feature, Memory& scratch, Split& best, Take&& take) const {
     const CodeColumn& column = node_.block->columns[feature];
     const std::size_t size = adder_.cell_size();
     const std::size_t n_cells = column.n_codes() * size;
@@ -149,14 +151,22 @@ class RecordSearch : public HistogramSearch<Score> {
     scratch.right.assign(size, 0);
     scratch.present.clear();
     for (std::uint32_t code = 0; code < column.n_codes(); ++code) {
-      if (adder_.is_empty(table + code * size)) continue;
-      scratch.present.push_back(code);
-      std::copy_n(table + code * size, size, scratch.cells.data() + code * size);
-      std::fill_n(table + code * size, size, Cell{0});
+      if (take(code, scratch.cells.data() + code * size)) scratch.present.push_back(code);
     }
     try_levels(feature, column, scratch, best);
     for (const std::uint32_t code : scratch.present) clear(code, scratch);
     return true;
+  }
+
+  // The same for a table whose cells are those of the general search.
+  template <typename TableCell>
+  bool try_cells(std::uint32_t feature, TableCell* table, Memory& scratch, Split& best) const {
+    static_assert(sizeof(TableCell) % sizeof(Cell) == 0);
+    return try_level_table(feature, scratch, best, [&](std::uint32_t code, Cell* cell) {
+      std::memcpy(cell, table + code, sizeof(TableCell));
+      table[code] = TableCell{};
+      return !adder_.is_empty(cell);
+    });
   }
 
   // Random subsets of many rows; try_one takes the other features. False where there are no tables
@@ -164,23 +174,41 @@ class RecordSearch : public HistogramSearch<Score> {
   template <typename TryOne>
   bool try_random_levels(std::span<const std::uint32_t> features, Memory& scratch,
                          RecordScratch& records, Split& best, TryOne&& try_one) const {
+    if (!node_.block->has_categories) return false;
+    const auto is_category = [&](std::uint32_t feature) { return !is_threshold(feature); };
     if constexpr (std::is_same_v<Adder, BinaryAdder>) {
-      if (!node_.block->has_categories) return false;
       const auto packed = std::span(statistics_.packed).subspan(first_row_, node_.rows.size());
       for_each_group(
-          features, [&](std::uint32_t feature) { return !is_threshold(feature); },
+          features, is_category,
           [&](std::span<const std::uint32_t> group) {
             add_records(first_record(), node_.block->record_stride, packed, group,
                         records.tables.data());
           },
           [&](std::uint32_t feature, std::size_t number) {
-            return try_level_table(feature, records.tables.data() + number * kTableCells, scratch,
-                                   best);
+            return try_cells(feature, records.tables.data() + number * kTableCells, scratch, best);
+          },
+          try_one);
+      return true;
+    } else if constexpr (kIsSquared) {
+      if (!score_.has_kernel()) return false;
+      for_each_group(
+          features, is_category,
+          [&](std::span<const std::uint32_t> group) { add_sums(group, records); },
+          [&](std::uint32_t feature, std::size_t number) {
+            return try_cells(feature, records.sum_tables.data() + number * kByteCodes, scratch,
+                             best);
           },
           try_one);
       return true;
     }
     return false;
+  }
+
+  // One target.
+  void add_sums(std::span<const std::uint32_t> group, RecordScratch& records) const {
+    const auto* sums = reinterpret_cast<const SumCell*>(statistics_.sums.data()) + first_row_;
+    add_sum_records(first_record(), node_.block->record_stride, {sums, node_.rows.size()}, group,
+                    records.sum_tables.data());
   }
 
   const std::uint8_t* first_record() const {
@@ -191,12 +219,8 @@ class RecordSearch : public HistogramSearch<Score> {
   void try_sum_tables(std::span<const std::uint32_t> features, Memory& scratch,
                       RecordScratch& records, Split& best) const {
     if constexpr (kIsSquared) {
-      const auto* sums = reinterpret_cast<const SumCell*>(statistics_.sums.data()) + first_row_;
-      const auto add = [&](std::span<const std::uint32_t> group) {
-        add_sum_records(first_record(), node_.block->record_stride, {sums, node_.rows.size()},
-                        group, records.sum_tables.data());
-      };
-      for_each_table(features, true, scratch, records, best, add,
+      const auto add = [&](std::span<const std::uint32_t> group) { add_sums(group, records); };
+      for_each_table(features, scratch, records, best, add,
                      [&](std::uint32_t feature, std::size_t number) {
                        return try_sum_table(
                            feature, records.sum_tables.data() + number * kByteCodes, scratch, best);
@@ -206,7 +230,7 @@ class RecordSearch : public HistogramSearch<Score> {
 
   bool try_sum_table(std::uint32_t feature, SumCell* table, Memory& scratch, Split& best) const {
     if constexpr (kIsSquared) {
-      if (!is_threshold(feature)) return try_level_table(feature, table->data(), scratch, best);
+      if (!is_threshold(feature)) return try_cells(feature, table, scratch, best);
       const CodeColumn& column = node_.block->columns[feature];
       const bool misses = column.has_missing && table[column.missing_code()][0] != 0;
       scratch.present.resize(std::max(scratch.present.size(), CutArrays<Score>::kSize));
@@ -305,7 +329,7 @@ class RecordSearch : public HistogramSearch<Score> {
         add_records(first_record(), node_.block->record_stride, {packed, n_rows}, group,
                     records.tables.data());
       };
-      for_each_table(features, true, scratch, records, best, add,
+      for_each_table(features, scratch, records, best, add,
                      [&](std::uint32_t feature, std::size_t number) {
                        return try_binary_table(
                            feature, records.tables.data() + number * kTableCells, scratch, best);
@@ -316,7 +340,7 @@ class RecordSearch : public HistogramSearch<Score> {
   bool try_binary_table(std::uint32_t feature, std::uint64_t* table, Memory& scratch,
                         Split& best) const {
     if constexpr (kIsOtherBinary) {
-      if (!is_threshold(feature)) return try_level_table(feature, table, scratch, best);
+      if (!is_threshold(feature)) return try_cells(feature, table, scratch, best);
       const CodeColumn& column = node_.block->columns[feature];
       const bool misses = column.has_missing && table[column.missing_code()] != 0;
       Cell left = 0;
@@ -379,11 +403,12 @@ class RecordSearch : public HistogramSearch<Score> {
       add_class_records(first_record(), node_.block->record_stride, n_rows, records.lanes.data(),
                         weights, group, records.class_tables.data());
     };
-    for_each_table(features, false, scratch, records, best, add,
-                   [&](std::uint32_t feature, std::size_t number) {
-                     return try_class_table(
-                         feature, records.class_tables.data() + number * kByteCodes, node, best);
-                   });
+    for_each_table(
+        features, scratch, records, best, add, [&](std::uint32_t feature, std::size_t number) {
+          ClassCell* const table = records.class_tables.data() + number * kByteCodes;
+          return is_threshold(feature) ? try_class_table(feature, table, node, best)
+                                       : try_class_levels(feature, table, scratch, records, best);
+        });
     return true;
   }
 
@@ -396,6 +421,18 @@ class RecordSearch : public HistogramSearch<Score> {
     }
     keep_byte_cut(feature, best_table_class_cut(table, column.n_values, node), best);
     return true;
+  }
+
+  bool try_class_levels(std::uint32_t feature, ClassCell* table, Memory& scratch,
+                        const RecordScratch& records, Split& best) const {
+    return try_level_table(feature, scratch, best, [&](std::uint32_t code, Cell* cell) {
+      if (table[code] == ClassCell{}) return false;
+      for (std::size_t i = 0; i < adder_.cell_size(); ++i) {
+        if (total_[i] != 0) cell[i] = table[code][records.lane_of_class[i]];
+      }
+      table[code] = ClassCell{};
+      return true;
+    });
   }
 
   // Few rows.
@@ -494,16 +531,37 @@ class RecordSearch : public HistogramSearch<Score> {
     const auto add = [&](std::span<const std::uint32_t> group) {
       add_records(first_record(), node_.block->record_stride, packed, group, records.tables.data());
     };
-    for_each_table(features, kIsBinary, scratch, records, best, add,
+    for_each_table(features, scratch, records, best, add,
                    [&](std::uint32_t feature, std::size_t number) {
                      std::uint64_t* const table = records.tables.data() + number * kTableCells;
-                     if constexpr (kIsBinary) {
-                       if (!is_threshold(feature)) {
-                         return try_level_table(feature, table, scratch, best);
-                       }
+                     if (!is_threshold(feature)) {
+                       return try_two_classes(feature, table, scratch, best);
                      }
                      return try_gini_table(feature, table, limits, best);
                    });
+  }
+
+  // Subsets of levels; two classes may be what is left of many.
+  bool try_two_classes(std::uint32_t feature, std::uint64_t* table, Memory& scratch,
+                       Split& best) const {
+    if constexpr (kIsBinary) {
+      return try_cells(feature, table, scratch, best);
+    } else {
+      const auto first = static_cast<std::size_t>(
+          std::find_if(total_, total_ + adder_.cell_size(), [](Cell one) { return one != 0; }) -
+          total_);
+      const auto second =
+          static_cast<std::size_t>(std::find_if(total_ + first + 1, total_ + adder_.cell_size(),
+                                                [](Cell one) { return one != 0; }) -
+                                   total_);
+      return try_level_table(feature, scratch, best, [&](std::uint32_t code, Cell* cell) {
+        const std::uint64_t both = table[code];
+        table[code] = 0;
+        cell[second] = static_cast<Cell>(both >> 32);
+        cell[first] = static_cast<Cell>(both & 0xFFFFFFFFULL) - cell[second];
+        return both != 0;
+      });
+    }
   }
 
   bool try_gini_table(std::uint32_t feature, std::uint64_t* table, const GiniNode& limits,
