@@ -70,6 +70,7 @@ struct Scratch {
   std::vector<std::uint32_t> present;
   std::vector<Cell> left;
   std::vector<Cell> right;
+  std::vector<Cell> lefts;  // of several cuts
   std::vector<std::pair<double, std::uint32_t>> ordered;
   std::array<std::uint8_t, kByteCodes> marks{};
   Cuts cuts;

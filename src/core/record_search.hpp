@@ -20,7 +20,12 @@ namespace committee {
 
 // What a search in a block of records needs besides; tables are all zero between two features.
 struct RecordScratch {
-  std::vector<DrawnCuts> cuts;      // of each feature, for random thresholds
+  // Random thresholds: the bins of each feature; those of a node, and its features' ranges.
+  std::vector<DrawnCuts> cuts;
+  std::vector<CodeRange> ranges;
+  std::vector<std::uint32_t> varying;  // of the features drawn
+  std::vector<RecordCut> drawn;
+  std::vector<Value> thresholds;
   std::vector<std::uint8_t> codes;  // of one feature, side by side
   SmallNode small;
   std::array<std::uint64_t, kMaxTables * kTableCells> tables{};
@@ -50,17 +55,12 @@ class RecordSearch : public HistogramSearch<Score> {
     const bool is_plain =
         !options_.random_thresholds && options_.monotonic.empty() && !counts_rows_;
     if (is_plain && try_kernels(features, scratch, records, best)) return best;
-    const bool is_random = options_.random_thresholds && !counts_rows_;
-    const auto try_one = [&](std::uint32_t feature) {
-      const CodeColumn column = gather(feature, records);
-      const bool is_done =
-          is_random && try_dense_threshold(feature, column, scratch, records, best);
-      if (!is_done) try_column(feature, column, scratch, best);
-    };
-    if (!is_random || !try_random_levels(features, scratch, records, best, try_one)) {
+    if (options_.random_thresholds && !counts_rows_) {
+      try_drawn_cuts(features, scratch, records, best);
+    } else {
       for (const std::uint32_t feature : features) {
         if (node_.rows.size() >= kLongRows) monitor_.check();
-        try_one(feature);
+        try_column(feature, gather(feature, records), scratch, best);
       }
     }
     if (best.exists() && best.has_threshold && best.first_right == kUnknownCode) {
@@ -172,9 +172,10 @@ class RecordSearch : public HistogramSearch<Score> {
   // Random subsets of many rows; try_one takes the other features. False where there are no tables
   // for this node.
   template <typename TryOne>
-  bool try_random_levels(std::span<const std::uint32_t> features, Memory& scratch,
-                         RecordScratch& records, Split& best, TryOne&& try_one) const {
+  bool try_random_levels(Memory& scratch, RecordScratch& records, Split& best,
+                         TryOne&& try_one) const {
     if (!node_.block->has_categories) return false;
+    const std::span<const std::uint32_t> features = records.varying;
     const auto is_category = [&](std::uint32_t feature) { return !is_threshold(feature); };
     if constexpr (std::is_same_v<Adder, BinaryAdder>) {
       const auto packed = std::span(statistics_.packed).subspan(first_row_, node_.rows.size());
@@ -460,37 +461,77 @@ class RecordSearch : public HistogramSearch<Score> {
     return column;
   }
 
-  // A random threshold needs no statistics by code: the range of the codes, a draw, one sum.
-  // False where the general search has to do it.
-  bool try_dense_threshold(std::uint32_t feature, const CodeColumn& column, Memory& scratch,
-                           const RecordScratch& records, Split& best) const {
-    const DrawnCuts& cuts = records.cuts[feature];
-    if (cuts.is_empty()) return false;
-    const std::span codes(static_cast<const std::uint8_t*>(column.codes), node_.rows.size());
-    const CodeRange range = range_of(codes);
-    if (column.has_missing && range.largest == column.missing_code()) return false;
-    if (range.smallest == range.largest) return true;
-    if (!cuts.is_finite(range.smallest, range.largest)) return false;
-    const Value threshold = cuts.draw(feature, range.smallest, range.largest, node_.key);
-    const std::uint32_t last_left = cuts.last_below(threshold, range.largest);
-    scratch.left.assign(adder_.cell_size(), 0);
-    scratch.right.assign(adder_.cell_size(), 0);
+  // A random threshold needs no statistics by code: the range of the codes, a draw, one sum. Ranges
+  // and sums of all features come together; the general search takes categories and the like.
+  void try_drawn_cuts(std::span<const std::uint32_t> features, Memory& scratch,
+                      RecordScratch& records, Split& best) const {
+    const std::size_t n_rows = node_.rows.size();
+    if (n_rows >= kLongRows) monitor_.check();
+    records.ranges.resize(std::max(records.ranges.size(), features.size()));
+    range_of_records(first_record(), node_.block->record_stride, n_rows, features,
+                     records.ranges.data());
+    records.varying.clear();
+    records.drawn.clear();
+    records.thresholds.clear();
+    for (std::size_t i = 0; i < features.size(); ++i) {
+      const CodeRange range = records.ranges[i];
+      if (range.smallest == range.largest) continue;
+      records.varying.push_back(features[i]);
+      if (!is_drawn(features[i], range, records)) continue;
+      const DrawnCuts& cuts = records.cuts[features[i]];
+      const Value threshold = cuts.draw(features[i], range.smallest, range.largest, node_.key);
+      const std::uint32_t last_left = cuts.last_below(threshold, range.largest);
+      records.drawn.push_back({features[i], static_cast<std::uint8_t>(last_left)});
+      records.thresholds.push_back(threshold);
+    }
+    if (n_rows >= kLongRows) monitor_.check();
+    const std::size_t size = adder_.cell_size();
+    scratch.lefts.assign(std::max<std::size_t>(1, records.drawn.size()) * size, 0);
+    scratch.right.assign(size, 0);
+    add_left(records.drawn, scratch.lefts.data());
+    std::size_t n_tried = 0;
+    const auto try_one = [&](std::uint32_t feature) {
+      if (n_tried == records.drawn.size() || records.drawn[n_tried].feature != feature) {
+        return try_column(feature, gather(feature, records), scratch, best);
+      }
+      const double score_before = best.score;
+      try_threshold(feature, scratch.lefts.data() + n_tried * size, 0,
+                    records.drawn[n_tried].last_left, kUnknownCode, -1, scratch, best);
+      if (best.score > score_before) {
+        best.has_threshold = true;
+        best.threshold = records.thresholds[n_tried];
+      }
+      ++n_tried;
+    };
+    if (try_random_levels(scratch, records, best, try_one)) return;
+    for (const std::uint32_t feature : records.varying) try_one(feature);
+  }
+
+  // Whether the threshold of a feature that varies is drawn from the bounds of its bins.
+  bool is_drawn(std::uint32_t feature, const CodeRange& range, const RecordScratch& records) const {
+    const CodeColumn& column = node_.block->columns[feature];
+    return !records.cuts[feature].is_empty() &&
+           !(column.has_missing && range.largest == column.missing_code()) &&
+           records.cuts[feature].is_finite(range.smallest, range.largest);
+  }
+
+  // Adds up what is on the left of some cuts, cell by cell.
+  void add_left(std::span<const RecordCut> cuts, Cell* lefts) const {
+    const std::size_t n_rows = node_.rows.size();
+    const std::size_t stride = node_.block->record_stride;
     if constexpr (std::is_same_v<Adder, BinaryAdder>) {
-      scratch.left[0] = sum_left(codes, statistics_.packed.data() + first_row_,
-                                 static_cast<std::uint8_t>(last_left));
+      sum_left_records(first_record(), stride, {statistics_.packed.data() + first_row_, n_rows},
+                       cuts, lefts);
     } else {
-      for (std::size_t i = 0; i < codes.size(); ++i) {
-        const std::uint64_t mask = codes[i] <= last_left ? ~std::uint64_t{0} : 0;
-        adder_.add_masked(scratch.left.data(), first_row_ + i, mask);
+      for (std::size_t k = 0; k < cuts.size(); ++k) {
+        const std::uint8_t* codes = first_record() + cuts[k].feature;
+        Cell* const left = lefts + k * adder_.cell_size();
+        for (std::size_t i = 0; i < n_rows; ++i, codes += stride) {
+          const std::uint64_t mask = *codes <= cuts[k].last_left ? ~std::uint64_t{0} : 0;
+          adder_.add_masked(left, first_row_ + i, mask);
+        }
       }
     }
-    const double score_before = best.score;
-    try_threshold(feature, scratch.left.data(), 0, last_left, kUnknownCode, -1, scratch, best);
-    if (best.score > score_before) {
-      best.has_threshold = true;
-      best.threshold = threshold;
-    }
-    return true;
   }
 
   void settle_drawn_threshold(const RecordScratch& records, Split& best) const {
