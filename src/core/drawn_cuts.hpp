@@ -85,16 +85,24 @@ class DrawnCuts {
     return std::min(last, largest - 1);
   }
 
-  // Moves a drawn threshold out of the bins it may have hit: between the largest value of the code
-  // before it and the smallest of the code after it, both present in the node.
+  // Moves a drawn threshold out of the bin that it may have hit: to be at least the largest value
+  // of the last code on the left of the node, and below the smallest value of its largest code.
   COMMITTEE_INLINE Value settle(Value threshold, std::uint32_t last_left,
-                                std::uint32_t first_right) const {
-    const Value floor = high_[last_left];
-    const Value ceiling = low_[first_right];
-    const bool is_between =
-        is_integer_ ? threshold.integer >= floor.integer && threshold.integer < ceiling.integer
-                    : threshold.real >= floor.real && threshold.real < ceiling.real;
-    return is_between ? threshold : floor;
+                                std::uint32_t largest) const {
+    const bool is_inside = is_integer_ ? threshold.integer < high_[last_left].integer
+                                       : threshold.real < high_[last_left].real;
+    return is_inside || begins_below(largest, threshold) ? high_[last_left] : threshold;
+  }
+  // The same if all that is known is that `cut` is last_below(threshold, largest): it need not be
+  // a code of the node. has_code(code) tells that, last_before(code) the node's last one up to it.
+  template <typename HasCode, typename LastBefore>
+  COMMITTEE_INLINE Value settle(Value threshold, std::uint32_t cut, std::uint32_t largest,
+                                HasCode&& has_code, LastBefore&& last_before) const {
+    if (begins_below(largest, threshold)) return high_[last_before(cut)];  // by rounding
+    const Value settled = settle(threshold, cut, largest);
+    const bool is_moved =
+        is_integer_ ? settled.integer != threshold.integer : settled.real != threshold.real;
+    return is_moved && has_code(cut) ? settled : threshold;
   }
 
  private:

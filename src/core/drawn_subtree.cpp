@@ -50,6 +50,32 @@ COMMITTEE_INLINE RowBits rows_up_to(const std::uint8_t* column, std::uint8_t las
   return rows;
 }
 
+// The rows of such a column that have a code.
+COMMITTEE_INLINE RowBits rows_with(const std::uint8_t* column, std::uint8_t code) {
+  RowBits rows = 0;
+  for (std::size_t i = 0; i < kSmallNodeRows; i += kTile) {
+    TileRow codes;
+    std::memcpy(&codes, column + i, kTile);
+    rows |= bits_of(reinterpret_cast<TileRow>(codes == code)) << i;
+  }
+  return rows;
+}
+
+// The first four rows of a set, or the first one again where there are fewer. They are taken off:
+// loops that go on for as many rounds as there are rows would be mispredicted in every node.
+constexpr std::size_t kFewRows = 4;
+using FewRows = std::array<std::size_t, kFewRows>;
+COMMITTEE_INLINE FewRows take_rows(RowBits& rows) {
+  FewRows taken;
+  taken[0] = static_cast<std::size_t>(std::countr_zero(rows));
+  rows &= rows - 1;
+  for (std::size_t i = 1; i < kFewRows; ++i) {
+    taken[i] = rows != 0 ? static_cast<std::size_t>(std::countr_zero(rows)) : taken[0];
+    rows &= rows - 1;
+  }
+  return taken;
+}
+
 using WideRow = std::uint8_t __attribute__((vector_size(2 * kTile)));
 
 // The smallest and the largest code of each of as many features as there are lanes.
@@ -60,12 +86,14 @@ COMMITTEE_INLINE void add_ranges(const std::uint8_t* records, std::size_t stride
   std::memcpy(&low, records + static_cast<std::size_t>(std::countr_zero(rows)) * stride,
               sizeof(Codes));
   Codes high = low;
-  for_each_bit(rows & (rows - 1), [&](std::size_t row) __attribute__((always_inline)) {
-    Codes own;
-    std::memcpy(&own, records + row * stride, sizeof(Codes));
-    low = own < low ? own : low;
-    high = own > high ? own : high;
-  });
+  while (rows != 0) {
+    for (const std::size_t row : take_rows(rows)) {
+      Codes own;
+      std::memcpy(&own, records + row * stride, sizeof(Codes));
+      low = own < low ? own : low;
+      high = own > high ? own : high;
+    }
+  }
   std::memcpy(smallest, &low, sizeof(Codes));
   std::memcpy(largest, &high, sizeof(Codes));
 }
@@ -78,9 +106,6 @@ struct OpenBits {
   std::uint32_t index = 0;  // in the piece
   std::uint32_t depth = 0;
 };
-
-// So few rows are compared with a threshold one by one.
-constexpr int kFewRows = 4;
 
 // What the subtrees of a tree share, and their working memory.
 // Tables without categories are grown by code that knows nothing of them.
@@ -126,13 +151,17 @@ struct Workshop {
   std::vector<std::uint8_t> smallest;     // code of the node, of each feature
   std::vector<std::uint8_t> largest;
   std::array<OpenBits, kSmallNodeRows> stack;
+
+  COMMITTEE_INLINE bool splits_levels(std::uint32_t feature) const {
+    return kHasCategories && is_category[feature] != 0;
+  }
 };
 
 struct DrawnSplit {
-  double score = -std::numeric_limits<double>::infinity();
-  double left_weight = 0.0;
+  RowBits left = 0;  // none: no split
   Value threshold{.real = 0.0};
-  RowBits left = 0;
+  double left_weight = 0.0;
+  std::uint32_t cut = 0;  // see DrawnCuts
   std::uint32_t feature = 0;
 };
 
@@ -149,37 +178,97 @@ COMMITTEE_INLINE void find_ranges(Shop& shop, RowBits rows) {
   }
 }
 
-// The rows of a node below a threshold; those of its largest code never are.
+// A node of up to kFewRows rows: they are compared one by one, without columns.
 template <typename Shop>
-COMMITTEE_INLINE RowBits rows_below(const Shop& shop, RowBits node, bool is_few,
-                                    std::uint32_t feature, std::uint8_t largest, Value threshold) {
-  const DrawnCuts& cuts = shop.cuts[feature];
-  if (!is_few) {
-    const std::uint32_t last = cuts.last_below(threshold, largest);
-    return node & rows_up_to(shop.columns.data() + feature * kSmallNodeRows,
-                             static_cast<std::uint8_t>(last));
+class FewRowsNode {
+ public:
+  COMMITTEE_INLINE FewRowsNode(const Shop& shop, RowBits node)
+      : shop_(shop), rows_(take_rows(node)) {}
+
+  // The rows below a threshold; those of the largest code never are. `cut`: see DrawnCuts.
+  COMMITTEE_INLINE RowBits below(std::uint32_t feature, std::uint8_t largest, Value threshold,
+                                 std::uint32_t& cut) const {
+    const DrawnCuts& cuts = shop_.cuts[feature];
+    RowBits left = 0;
+    cut = 0;
+    for (const std::size_t row : rows_) {
+      const std::uint8_t code = shop_.records[row * shop_.stride + feature];
+      const bool is_left = (code < largest) & cuts.begins_below(code, threshold);
+      left |= static_cast<RowBits>(is_left) << row;
+      cut = is_left && code > cut ? code : cut;
+    }
+    return left;
   }
-  RowBits left = 0;
-  for_each_bit(node, [&](std::size_t row) __attribute__((always_inline)) {
-    const std::uint8_t code = shop.records[row * shop.stride + feature];
-    const bool is_left = code < largest && cuts.begins_below(code, threshold);
-    left |= static_cast<RowBits>(is_left) << row;
-  });
-  return left;
-}
+
+  // Here the cut is the last code on the left.
+  COMMITTEE_INLINE Value settle(const DrawnSplit& split) const {
+    return shop_.cuts[split.feature].settle(split.threshold, split.cut,
+                                            shop_.largest[split.feature]);
+  }
+
+ private:
+  const Shop& shop_;
+  FewRows rows_;
+};
+
+// A node of more rows, by columns.
+template <typename Shop>
+class ColumnsNode {
+ public:
+  COMMITTEE_INLINE ColumnsNode(const Shop& shop, RowBits node) : shop_(shop), node_(node) {}
+
+  COMMITTEE_INLINE RowBits below(std::uint32_t feature, std::uint8_t largest, Value threshold,
+                                 std::uint32_t& cut) const {
+    cut = shop_.cuts[feature].last_below(threshold, largest);
+    return node_ & rows_up_to(column(feature), static_cast<std::uint8_t>(cut));
+  }
+
+  COMMITTEE_INLINE Value settle(const DrawnSplit& split) const {
+    const std::uint8_t* const codes = column(split.feature);
+    return shop_.cuts[split.feature].settle(
+        split.threshold, split.cut, shop_.largest[split.feature],
+        [&](std::uint32_t code) __attribute__((always_inline)) {
+          return (node_ & rows_with(codes, static_cast<std::uint8_t>(code))) != 0;
+        },
+        [&](std::uint32_t) __attribute__((always_inline)) {
+          std::uint8_t last = 0;
+          for_each_bit(split.left, [&](std::size_t row) __attribute__((always_inline)) {
+            last = std::max(last, codes[row]);
+          });
+          return last;
+        });
+  }
+
+ private:
+  const std::uint8_t* column(std::uint32_t feature) const {
+    return shop_.columns.data() + feature * kSmallNodeRows;
+  }
+
+  const Shop& shop_;
+  RowBits node_;
+};
 
 // The rows on the left of a random subset of the levels of a category.
 template <typename Shop>
 COMMITTEE_INLINE RowBits rows_of_levels(const Shop& shop, RowBits node, std::uint32_t feature,
                                         std::uint64_t key) {
+  const std::uint8_t* const column = shop.records + feature;
+  Random random(derive_key(key, std::uint64_t{feature} + 1));
+  if (std::popcount(node) == 2) {  // as draw_subset does it, for half of all nodes
+    const double first = random.uniform();
+    const bool is_first_left = first <= random.uniform();
+    const auto row = static_cast<std::size_t>(std::countr_zero(node));
+    const bool has_first = column[row * shop.stride] == shop.smallest[feature];
+    return has_first == is_first_left ? node & (0 - node) : node & (node - 1);
+  }
   std::array<std::uint8_t, kSmallNodeRows> codes;
   std::array<std::uint8_t, kSmallNodeRows> sides;
   std::size_t n_rows = 0;
   for_each_bit(node, [&](std::size_t row) __attribute__((always_inline)) {
-    codes[n_rows++] = shop.records[row * shop.stride + feature];
+    codes[n_rows++] = column[row * shop.stride];
   });
-  draw_subset(codes.data(), n_rows, shop.data.dataset->feature(feature).column.n_codes(),
-              Random(derive_key(key, std::uint64_t{feature} + 1)), sides.data());
+  const std::size_t n_codes = shop.data.dataset->feature(feature).column.n_codes();
+  draw_subset(codes.data(), n_rows, n_codes, random, sides.data());
   RowBits left = 0;
   n_rows = 0;
   for_each_bit(node, [&](std::size_t row) __attribute__((always_inline)) {
@@ -188,32 +277,37 @@ COMMITTEE_INLINE RowBits rows_of_levels(const Shop& shop, RowBits node, std::uin
   return left;
 }
 
-template <typename Shop>
-COMMITTEE_INLINE DrawnSplit find_split(Shop& shop, RowBits node, std::uint64_t key) {
-  const int n_rows = std::popcount(node);
-  const bool is_few = n_rows <= kFewRows;
+template <typename Shop, typename Look>
+COMMITTEE_INLINE DrawnSplit find_split(Shop& shop, const Look& look, RowBits node,
+                                       std::uint64_t key) {
+  const bool is_pair = std::popcount(node) == 2;
   const auto total_weight = static_cast<double>(shop.rows.weight());
   find_ranges(shop, node);
-  DrawnSplit best;
+  // The best and the one that is looked at, which change places: a branch would be mispredicted.
+  std::array<DrawnSplit, 2> splits{};
+  std::size_t best = 0;
+  double best_score = -std::numeric_limits<double>::infinity();
   const auto try_feature = [&](std::uint32_t feature) __attribute__((always_inline)) {
     const std::uint8_t smallest = shop.smallest[feature];
     const std::uint8_t largest = shop.largest[feature];
     if (smallest == largest) return;
-    Value threshold{.real = 0.0};
-    RowBits left = 0;
-    if (Shop::kHasCategories && shop.is_category[feature] != 0) {
-      left = rows_of_levels(shop, node, feature, key);
+    DrawnSplit& split = splits[1 - best];
+    split.feature = feature;
+    if (shop.splits_levels(feature)) {
+      split.left = rows_of_levels(shop, node, feature, key);
     } else {
-      threshold = shop.cuts[feature].draw(feature, smallest, largest, key);
-      left = rows_below(shop, node, is_few, feature, largest, threshold);
+      split.threshold = shop.cuts[feature].draw(feature, smallest, largest, key);
+      split.left = look.below(feature, largest, split.threshold, split.cut);
     }
-    const BitCut cut = shop.rows.cut(left, node & ~left);
-    const bool is_allowed =
-        cut.left_weight >= shop.min_weight && total_weight - cut.left_weight >= shop.min_weight;
-    if (is_allowed && cut.score > best.score) {
-      best = {cut.score, cut.left_weight, threshold, left, feature};
-    }
+    const BitCut cut = shop.rows.cut(split.left, node & ~split.left);
+    split.left_weight = cut.left_weight;
+    const bool is_better = (cut.left_weight >= shop.min_weight) &
+                           (total_weight - cut.left_weight >= shop.min_weight) &
+                           (cut.score > best_score);
+    best = is_better ? 1 - best : best;
+    best_score = is_better ? cut.score : best_score;
   };
+  const auto is_found = [&] { return best_score > -std::numeric_limits<double>::infinity(); };
   shop.draw.draw(
       key, shop.data.dataset->n_features(), shop.options,
       [&](std::uint32_t feature)
@@ -225,11 +319,14 @@ COMMITTEE_INLINE DrawnSplit find_split(Shop& shop, RowBits node, std::uint64_t k
         for (const std::uint32_t feature : features) {
           try_feature(feature);
           // Two rows can be divided in one way only: the first feature that does so is the best.
-          if (n_rows == 2 && best.left != 0) break;
+          if (is_pair && is_found()) break;
         }
-        return best.left != 0;
+        return is_found();
       });
-  return best;
+  if (!is_found()) return {};
+  DrawnSplit& found = splits[best];
+  if (!shop.splits_levels(found.feature)) found.threshold = look.settle(found);
+  return found;
 }
 
 // The larger child takes what the node has never seen.
@@ -239,25 +336,15 @@ COMMITTEE_INLINE bool is_left_larger(const Shop& shop, const DrawnSplit& split) 
 }
 
 template <typename Shop>
-COMMITTEE_INLINE Node make_node(const Shop& shop, const DrawnSplit& split, RowBits right) {
-  const std::uint8_t* const codes = shop.records + split.feature;
-  std::uint8_t last_left = 0;
-  std::uint8_t first_right = 0xFF;
-  for_each_bit(split.left, [&](std::size_t row) __attribute__((always_inline)) {
-    last_left = std::max(last_left, codes[row * shop.stride]);
-  });
-  for_each_bit(right, [&](std::size_t row) __attribute__((always_inline)) {
-    first_right = std::min(first_right, codes[row * shop.stride]);
-  });
-  const DrawnCuts& cuts = shop.cuts[split.feature];
-  const Value threshold = cuts.settle(split.threshold, last_left, first_right);
+COMMITTEE_INLINE Node make_node(const Shop& shop, const DrawnSplit& split) {
   Node node;
-  if (cuts.is_integer()) {
-    node.threshold.integer = threshold.integer;
+  const bool is_integer = shop.cuts[split.feature].is_integer();
+  if (is_integer) {
+    node.threshold.integer = split.threshold.integer;
   } else {
-    node.threshold.real = threshold.real;
+    node.threshold.real = split.threshold.real;
   }
-  node.set_split(split.feature, cuts.is_integer() ? SplitKind::kInteger : SplitKind::kReal,
+  node.set_split(split.feature, is_integer ? SplitKind::kInteger : SplitKind::kReal,
                  is_left_larger(shop, split));
   return node;
 }
@@ -269,11 +356,12 @@ COMMITTEE_INLINE Node make_subset_node(const Shop& shop, const DrawnSplit& split
   const CodeColumn& column = shop.data.dataset->feature(split.feature).column;
   const std::uint8_t* const codes = shop.records + split.feature;
   bool default_left = is_left_larger(shop, split);
-  if (column.has_missing) {  // a level of its own, which takes what the node has never seen with it
-    const std::uint32_t missing = column.missing_code();
+  // A missing value is a level of its own, the last one, and what the node has never seen goes
+  // with it.
+  if (column.has_missing && shop.largest[split.feature] == column.missing_code()) {
     for_each_bit(split.left | right, [&](std::size_t row) __attribute__((always_inline)) {
       const bool is_left = (split.left >> row & 1) != 0;
-      default_left = codes[row * shop.stride] == missing ? is_left : default_left;
+      default_left = codes[row * shop.stride] == column.missing_code() ? is_left : default_left;
     });
   }
   std::array<std::uint8_t, kSmallNodeRows> leaving;
@@ -307,14 +395,29 @@ COMMITTEE_INLINE bool load_subtree(Shop& shop, const SubtreeRoot& root) {
   return true;
 }
 
-// Writes the entries of a leaf.
-COMMITTEE_INLINE void finish_leaf(const SubtreeRoot& root, RowBits rows, std::uint32_t begin,
-                                  std::span<std::uint32_t> order) {
-  const std::uint32_t* const entries = root.block->entries.data() + root.begin;
-  std::uint32_t* out = order.data() + begin;
-  for_each_bit(rows,
-               [&](std::size_t row) __attribute__((always_inline)) { *out++ = entries[row]; });
-}
+// The rows of leaves, one leaf after the other; room to write a few too many.
+class LeafOrder {
+ public:
+  COMMITTEE_INLINE void add(RowBits leaf) {
+    const auto end = n_rows_ + static_cast<std::size_t>(std::popcount(leaf));
+    while (leaf != 0) {
+      for (const std::size_t row : take_rows(leaf)) {
+        rows_[n_rows_++] = static_cast<std::uint8_t>(row);
+      }
+    }
+    n_rows_ = end;
+  }
+  // Rows that are put in order later.
+  COMMITTEE_INLINE void skip(RowBits open) { add(open); }
+
+  COMMITTEE_INLINE void write(const std::uint32_t* entries, std::uint32_t* out) const {
+    for (std::size_t i = 0; i < n_rows_; ++i) out[i] = entries[rows_[i]];
+  }
+
+ private:
+  std::array<std::uint8_t, kSmallNodeRows + kFewRows> rows_;
+  std::size_t n_rows_ = 0;
+};
 
 void leave_open(const SubtreeRoot& root, const OpenBits& node, std::vector<CoarseNode>& coarse) {
   CoarseNode open{{}, node.index, node.depth, node.key};
@@ -329,6 +432,7 @@ COMMITTEE_INLINE bool grow_subtree(Shop& shop, const SubtreeRoot& root, Piece& p
                                    std::span<std::uint32_t> order,
                                    std::vector<CoarseNode>& coarse) {
   if (!load_subtree(shop, root)) return false;
+  LeafOrder leaves;
   std::size_t n_open = 0;
   const RowBits all = ~RowBits{0} >> (kSmallNodeRows - (root.end - root.begin));
   shop.stack[n_open++] = {all, root.key, static_cast<std::uint32_t>(root.index), root.depth};
@@ -338,17 +442,22 @@ COMMITTEE_INLINE bool grow_subtree(Shop& shop, const SubtreeRoot& root, Piece& p
     const bool is_single = (node.rows & (node.rows - 1)) == 0;
     if (is_single || node.depth >= shop.options.max_depth ||
         static_cast<double>(shop.rows.weight()) < shop.least_weight) {
-      finish_leaf(root, node.rows, piece.nodes[node.index].begin, order);
+      leaves.add(node.rows);
       continue;
     }
     if (shop.rows.is_too_coarse()) {
       leave_open(root, node, coarse);
+      leaves.skip(node.rows);
       continue;
     }
     DrawnSplit split;
-    if (!shop.rows.is_pure()) split = find_split(shop, node.rows, node.key);
+    if (!shop.rows.is_pure()) {
+      const bool is_few = static_cast<std::size_t>(std::popcount(node.rows)) <= kFewRows;
+      split = is_few ? find_split(shop, FewRowsNode<Shop>(shop, node.rows), node.rows, node.key)
+                     : find_split(shop, ColumnsNode<Shop>(shop, node.rows), node.rows, node.key);
+    }
     if (split.left == 0) {
-      finish_leaf(root, node.rows, piece.nodes[node.index].begin, order);
+      leaves.add(node.rows);
       continue;
     }
     const RowBits right_rows = node.rows & ~split.left;
@@ -356,11 +465,9 @@ COMMITTEE_INLINE bool grow_subtree(Shop& shop, const SubtreeRoot& root, Piece& p
     GrownNode& grown = piece.nodes[node.index];
     grown.n_children = 2;
     grown.first_child = first_child;
-    if (Shop::kHasCategories && shop.is_category[split.feature] != 0) {
-      grown.node = make_subset_node(shop, split, right_rows, piece.category_data);
-    } else {
-      grown.node = make_node(shop, split, right_rows);
-    }
+    grown.node = shop.splits_levels(split.feature)
+                     ? make_subset_node(shop, split, right_rows, piece.category_data)
+                     : make_node(shop, split);
     GrownNode left;
     left.begin = grown.begin;
     left.end = grown.begin + static_cast<std::uint32_t>(std::popcount(split.left));
@@ -372,6 +479,8 @@ COMMITTEE_INLINE bool grow_subtree(Shop& shop, const SubtreeRoot& root, Piece& p
     shop.stack[n_open++] = {right_rows, derive_key(node.key, 1), first_child + 1, node.depth + 1};
     shop.stack[n_open++] = {split.left, derive_key(node.key, 0), first_child, node.depth + 1};
   }
+  leaves.write(root.block->entries.data() + root.begin,
+               order.data() + piece.nodes[root.index].begin);
   return true;
 }
 

@@ -40,10 +40,11 @@ CodeRange range_of(std::span<const std::uint8_t> codes);
 void range_of_records(const std::uint8_t* records, std::size_t stride, std::size_t n_rows,
                       std::span<const std::uint32_t> features, CodeRange* ranges);
 
-// A cut of records: codes up to `last_left` of a feature.
+// A cut of records: codes up to `last_left` of a feature, of those up to `largest`.
 struct RecordCut {
   std::uint32_t feature = 0;
   std::uint8_t last_left = 0;
+  std::uint8_t largest = 0;
 };
 
 // lefts[k] = the sum of the statistics of the rows to the left of cuts[k].

@@ -481,7 +481,7 @@ class RecordSearch : public HistogramSearch<Score> {
       const DrawnCuts& cuts = records.cuts[features[i]];
       const Value threshold = cuts.draw(features[i], range.smallest, range.largest, node_.key);
       const std::uint32_t last_left = cuts.last_below(threshold, range.largest);
-      records.drawn.push_back({features[i], static_cast<std::uint8_t>(last_left)});
+      records.drawn.push_back({features[i], static_cast<std::uint8_t>(last_left), range.largest});
       records.thresholds.push_back(threshold);
     }
     if (n_rows >= kLongRows) monitor_.check();
@@ -536,18 +536,26 @@ class RecordSearch : public HistogramSearch<Score> {
 
   void settle_drawn_threshold(const RecordScratch& records, Split& best) const {
     const std::size_t stride = node_.block->record_stride;
-    const std::uint8_t* codes = node_.block->records.get() + first_row_ * stride + best.feature;
-    const std::uint32_t cut = best.last_left;
-    std::uint32_t last_left = 0;
-    std::uint32_t first_right = kByteCodes;
-    for (std::size_t i = 0; i < node_.rows.size(); ++i, codes += stride) {
-      const std::uint32_t code = *codes;
-      last_left = std::max(last_left, code <= cut ? code : 0U);
-      first_right = std::min(first_right, code <= cut ? first_right : code);
-    }
-    best.last_left = last_left;
-    best.first_right = first_right;
-    best.threshold = records.cuts[best.feature].settle(best.threshold, last_left, first_right);
+    const std::uint8_t* const codes = first_record() + best.feature;
+    const std::size_t n_rows = node_.rows.size();
+    const auto has_code = [&](std::uint32_t code) {
+      std::size_t i = 0;
+      while (i < n_rows && codes[i * stride] != code) ++i;
+      return i < n_rows;
+    };
+    const auto last_before = [&](std::uint32_t code) {
+      std::uint32_t last = 0;
+      for (std::size_t i = 0; i < n_rows; ++i) {
+        const std::uint32_t own = codes[i * stride];
+        last = std::max(last, own <= code ? own : 0U);
+      }
+      return last;
+    };
+    const auto range = std::find_if(records.drawn.begin(), records.drawn.end(),
+                                    [&](const RecordCut& c) { return c.feature == best.feature; });
+    best.threshold = records.cuts[best.feature].settle(best.threshold, best.last_left,
+                                                       range->largest, has_code, last_before);
+    best.first_right = best.last_left + 1;
   }
 
   // Two classes, `packed` what each row adds.

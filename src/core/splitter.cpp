@@ -97,6 +97,8 @@ void FeatureDraw::start(std::size_t n_features, const GrowOptions& options) {
     features_.resize(n_features);
     std::iota(features_.begin(), features_.end(), 0U);
   }
+  swapped_.resize(features_.size());
+  batch_.resize(features_.size());
 }
 
 Split FeatureDraw::search(const NodeView& node, const GrowOptions& options,
