@@ -144,10 +144,20 @@ class ForestGrower {
     GrowOptions options = tree_options_;
     options.seed = derive_key(options_.tree_seed, index);
     if (options_.features != nullptr) options.allowed = drawn_features(options_, index);
-    Tree tree = grow_tree(dataset_, target_, entries(index, of_tree), options, of_tree,
+    Entries of_rows = entries(index, of_tree);
+    const bool is_pruned = options_.pruning_alpha > 0.0;
+    options.leaves_only =
+        target_.is_classification && !is_pruned && !keep_all_ && fits_compact(count_rows(of_rows));
+    Tree tree = grow_tree(dataset_, target_, std::move(of_rows), options, of_tree,
                           records_ ? &*records_ : nullptr);
-    if (options_.pruning_alpha > 0.0) tree = prune(tree, options_.pruning_alpha);
-    return compact(std::move(tree), info_, keep_all_);
+    if (is_pruned) tree = prune(tree, options_.pruning_alpha);
+    return compact(std::move(tree), info_, keep_all_, !is_pruned);
+  }
+
+  static double count_rows(const Entries& entries) {
+    double n_rows = 0.0;
+    for (std::size_t i = 0; i < entries.size(); ++i) n_rows += entries.repetitions_of(i);
+    return n_rows;
   }
 
   Entries entries(std::uint64_t index, Monitor& monitor) {
