@@ -14,7 +14,8 @@ def restored_simd_level():
 
 
 def make_dataset(rng, n_rows, kinds, max_bins=255):
-    """A binned table; kinds: n(umbers), f(ew values), b(inary), m(issing), c(ategory)."""
+    """A binned table; kinds: n(umbers), f(ew values), b(inary), m(issing), and categories:
+    c(ategory), l(ong: more than a word of levels), g(aps: with missing values)."""
     columns = []
     for kind in kinds:
         values = rng.normal(size=n_rows)
@@ -25,13 +26,14 @@ def make_dataset(rng, n_rows, kinds, max_bins=255):
         elif kind == "m":
             values[rng.random(n_rows) < 0.2] = np.nan
         columns.append(values)
-    table = [
-        [
-            f"level {int(abs(columns[j][i]) * 3)}" if kinds[j] == "c" else columns[j][i]
-            for j in range(len(kinds))
-        ]
-        for i in range(n_rows)
-    ]
+    finest = {"c": 3, "g": 4, "l": 60}
+
+    def cell(kind, value):
+        if kind not in finest:
+            return value
+        return None if kind == "g" and value > 1 else f"level {int(abs(value) * finest[kind])}"
+
+    table = [[cell(kinds[j], columns[j][i]) for j in range(len(kinds))] for i in range(n_rows)]
     core_table, schema = read_table(table)
     levels = [len(feature.levels or ()) for feature in schema.features]
     signal = np.nan_to_num(columns[0]) + (np.nan_to_num(columns[1]) > 0.5)
@@ -91,6 +93,47 @@ def test_limits_and_random_thresholds_hold_in_records(rng, n_classes, limits):
     assert_same_trees(dataset, target, counts, settings)
 
 
+LEVEL_SETTINGS = [
+    {"level_penalty": 0.0},
+    {"level_penalty": 0.1},
+    {"level_penalty": 2.0, "count_constant": False},
+    {"level_penalty": 0.5, "min_rows_leaf": 4, "max_depth": 9},
+    {"fan_out_categories": True},
+    {"random_thresholds": True},
+    {"random_thresholds": True, "min_rows_leaf": 3, "count_constant": False},
+]
+
+
+@pytest.mark.parametrize("settings", LEVEL_SETTINGS, ids=lambda one: "-".join(one))
+@pytest.mark.parametrize("n_classes", [2, 3, 5, 12])
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_levels_are_split_the_same_way_in_records(rng, settings, n_classes, criterion):
+    dataset, signal = make_dataset(rng, 1200, "cglgcn")
+    target = classes_of(rng, signal, n_classes, noise=1.5)
+    counts = rng.poisson(1.0, 1200).astype(float)
+    for max_features in (2, 6):
+        for seed in (1, 2):
+            full = {"criterion": criterion, "max_features": max_features, "seed": seed} | settings
+            tree = assert_same_trees(dataset, target, counts, full)
+            assert tree.n_nodes > 50
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [one for one in LEVEL_SETTINGS if "fan_out_categories" not in one],
+    ids=lambda one: "-".join(one),
+)
+def test_levels_of_a_real_target_are_split_the_same_way_in_records(rng, settings):
+    # Whole targets, as below; many branches add up their scores, which rounds.
+    dataset, signal = make_dataset(rng, 1200, "cglgcn")
+    reals = np.round(signal * 3 + rng.poisson(2.0, 1200)).reshape(-1, 1)
+    counts = rng.poisson(1.0, 1200).astype(float)
+    for max_features in (2, 6):
+        full = {"criterion": "squared_error", "max_features": max_features, "seed": 3} | settings
+        tree = assert_same_trees(dataset, {"reals": reals}, counts, full)
+        assert tree.n_nodes > 50
+
+
 def test_weights_that_are_not_whole_give_the_same_trees_in_records(rng):
     dataset, signal = make_dataset(rng, 600, "nfbmc")
     weights = rng.choice([0.0, 0.5, 1.25, 3.0], 600)
@@ -122,7 +165,7 @@ def test_a_large_node_has_the_same_split_in_records(rng):
 @pytest.mark.parametrize("n_classes", [0, 2, 4])
 @pytest.mark.parametrize("random_thresholds", [False, True])
 def test_vector_and_plain_code_give_the_same_bits_in_records(rng, n_classes, random_thresholds):
-    dataset, signal = make_dataset(rng, 1000, "nnfbm")
+    dataset, signal = make_dataset(rng, 1000, "nnfbmcgl")
     target = classes_of(rng, signal, n_classes) if n_classes else {"reals": signal.reshape(-1, 1)}
     settings = {
         "criterion": "gini" if n_classes else "squared_error",

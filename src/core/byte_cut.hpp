@@ -52,6 +52,7 @@ struct ClassNode {
   ClassCell totals{};
   double total_weight = 0.0;
   double min_weight = 1.0;
+  double penalty = 0.0;  // taken off the scores
 };
 // The best cut of few rows in the order of their codes: sums of squares change by a little from one
 // row to the next. Row i weighs weights[i] and is of the class of lane lanes[i].
@@ -79,8 +80,8 @@ ByteCut best_sorted_class_cut(std::span<const std::uint8_t> order, const std::ui
     const auto n = static_cast<double>(left_weight);
     const double m = node.total_weight - n;
     if (n < node.min_weight || m < node.min_weight) continue;
-    const double score =
-        static_cast<double>(left_squares) / n + static_cast<double>(right_squares) / m;
+    const double score = static_cast<double>(left_squares) / n +
+                         static_cast<double>(right_squares) / m - node.penalty;
     if (best.exists && !(score > best.score)) continue;
     best = {score, codes[row], next, n, true};
   }

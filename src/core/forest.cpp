@@ -309,8 +309,8 @@ void store_leaves(CompactTree& compact, LeafStatistics leaves) {
   compact.leaf_impurity.shrink_to_fit();
 }
 
-CompactTree compact(Tree tree, const ForestInfo& info, bool keep_all) {
-  renumber(tree);
+CompactTree compact(Tree tree, const ForestInfo& info, bool keep_all, bool is_fresh) {
+  if (!is_fresh) renumber(tree);
   CompactTree result;
   result.tree = std::move(tree);
   if (keep_all || !counts_fit(result.tree)) {

@@ -103,9 +103,12 @@ struct Forest {
   void add(std::shared_ptr<const CompactTree> tree);
 };
 
-// Nodes are numbered depth-first with siblings side by side, as the grower does; other orders are
-// changed to this one. `keep_all` keeps the statistics of all nodes.
-CompactTree compact(Tree tree, const ForestInfo& info, bool keep_all);
+// Nodes are numbered depth-first with siblings side by side; other orders are changed to this one,
+// unless the tree is fresh from the grower, which numbers so. `keep_all` keeps the statistics of
+// all nodes.
+CompactTree compact(Tree tree, const ForestInfo& info, bool keep_all, bool is_fresh = false);
+// Whether such a tree has room for the numbers of rows of its leaves.
+inline bool fits_compact(double n_rows) { return n_rows < 0x1.0p32; }
 
 // The full tree: exact where weights are whole numbers and the target is a class; else values and
 // weights of inner nodes may differ in the last digits from those of the grower, which saw the

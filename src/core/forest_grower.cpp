@@ -32,19 +32,26 @@ Entries drawn_entries(std::span<const std::uint32_t> counts, std::span<const dou
     throw std::invalid_argument("max_samples: a sample must have less than 2**31 rows; one has " +
                                 std::to_string(n_drawn));
   }
+  // What a row left out wrote is overwritten by the next: a branch would be mispredicted for every
+  // third row of a bootstrap sample. The last one needs a place of its own.
   Entries entries;
-  entries.rows.reserve(n_entries);
-  entries.weights.reserve(n_entries);
-  if (is_repeated) entries.repetitions.reserve(n_entries);
+  entries.rows.resize(n_entries + 1);
+  entries.weights.resize(n_entries + 1);
+  if (is_repeated) entries.repetitions.resize(n_entries + 1);
   entries.weights_are_repetitions = true;
+  std::size_t n = 0;
   for (std::size_t row = 0; row < counts.size(); ++row) {
     const double factor = weights.empty() ? 1.0 : weights[row];
-    if (counts[row] == 0 || factor == 0.0) continue;
-    entries.rows.push_back(static_cast<std::uint32_t>(row));
-    entries.weights.push_back(factor * counts[row]);
-    if (is_repeated) entries.repetitions.push_back(counts[row]);
-    if (factor != 1.0) entries.weights_are_repetitions = false;
+    const bool is_used = (counts[row] != 0) & (factor != 0.0);
+    entries.rows[n] = static_cast<std::uint32_t>(row);
+    entries.weights[n] = factor * counts[row];
+    if (is_repeated) entries.repetitions[n] = counts[row];
+    entries.weights_are_repetitions &= !is_used | (factor == 1.0);
+    n += is_used ? 1 : 0;
   }
+  entries.rows.pop_back();
+  entries.weights.pop_back();
+  if (is_repeated) entries.repetitions.pop_back();
   return entries;
 }
 
@@ -137,10 +144,20 @@ class ForestGrower {
     GrowOptions options = tree_options_;
     options.seed = derive_key(options_.tree_seed, index);
     if (options_.features != nullptr) options.allowed = drawn_features(options_, index);
-    Tree tree = grow_tree(dataset_, target_, entries(index, of_tree), options, of_tree,
+    Entries of_rows = entries(index, of_tree);
+    const bool is_pruned = options_.pruning_alpha > 0.0;
+    options.leaves_only =
+        target_.is_classification && !is_pruned && !keep_all_ && fits_compact(count_rows(of_rows));
+    Tree tree = grow_tree(dataset_, target_, std::move(of_rows), options, of_tree,
                           records_ ? &*records_ : nullptr);
-    if (options_.pruning_alpha > 0.0) tree = prune(tree, options_.pruning_alpha);
-    return compact(std::move(tree), info_, keep_all_);
+    if (is_pruned) tree = prune(tree, options_.pruning_alpha);
+    return compact(std::move(tree), info_, keep_all_, !is_pruned);
+  }
+
+  static double count_rows(const Entries& entries) {
+    double n_rows = 0.0;
+    for (std::size_t i = 0; i < entries.size(); ++i) n_rows += entries.repetitions_of(i);
+    return n_rows;
   }
 
   Entries entries(std::uint64_t index, Monitor& monitor) {

@@ -32,6 +32,9 @@ struct GrowOptions {
   std::vector<std::int8_t> monotonic;  // per feature -1, 0, 1; empty: none
   std::uint64_t seed = 0;
   std::size_t n_threads = 1;
+  // Classes: what users read of nodes is filled in for leaves only; what is known of the other
+  // nodes follows from these (forest.hpp). Impurities are zero. Not for monotone trees.
+  bool leaves_only = false;
 
   int monotonic_of(std::uint32_t feature) const {
     return monotonic.empty() ? 0 : monotonic[feature];

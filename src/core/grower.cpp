@@ -374,9 +374,15 @@ class TreeGrower {
                                            const CodeColumn& column) const {
     const CodeColumn& levels = data_.dataset->feature(split.feature).column;
     std::vector<std::uint32_t> level_of_code(column.n_codes(), kNoCode);
-    for (const std::uint32_t row : node.rows()) {
-      const std::uint32_t level = levels.at(table_row(node, row));
-      if (level != levels.missing_code()) level_of_code[column.at(row)] = level;
+    if (node.block->has_records()) {  // whose codes are the dataset's
+      for (std::uint32_t code = 0; code < column.n_values; ++code) {
+        if (split.child_of_code[code] != kNoChild) level_of_code[code] = code;
+      }
+    } else {
+      for (const std::uint32_t row : node.rows()) {
+        const std::uint32_t level = levels.at(table_row(node, row));
+        if (level != levels.missing_code()) level_of_code[column.at(row)] = level;
+      }
     }
     if (split.kind == SplitKind::kFanOut) {
       std::vector<std::uint32_t> data{split.n_children, split.default_child, levels.n_values};
@@ -403,9 +409,18 @@ class TreeGrower {
   Tree assemble(const Piece& top, const std::vector<Piece>& pieces) const {
     Tree tree;
     tree.n_features = static_cast<std::uint32_t>(data_.dataset->n_features());
-    std::vector<NodeRange> ranges(1);
-    std::vector<Bounds> bounds(1);
-    tree.nodes.resize(1);
+    std::size_t n_nodes = top.nodes.size();  // at least as many as there will be
+    for (const Piece& piece : pieces) n_nodes += piece.nodes.size();
+    std::vector<NodeRange> ranges;
+    std::vector<Bounds> bounds;
+    tree.nodes.reserve(n_nodes);
+    ranges.reserve(n_nodes);
+    const auto add_nodes = [&](std::size_t n_added) {
+      tree.nodes.resize(tree.nodes.size() + n_added);
+      ranges.resize(tree.nodes.size());
+      if (!options_.monotonic.empty()) bounds.resize(tree.nodes.size());
+    };
+    add_nodes(1);
     struct Pending {
       const Piece* piece;
       std::size_t index;
@@ -422,7 +437,7 @@ class TreeGrower {
       const GrownNode& grown = piece->nodes[index];
       tree.nodes[number] = grown.node;
       ranges[number] = {grown.begin, grown.end};
-      bounds[number] = piece->bounds_of(index);
+      if (!bounds.empty()) bounds[number] = piece->bounds_of(index);
       if (grown.first_child == kNone) continue;
       const std::size_t first = tree.nodes.size();
       tree.nodes[number].first_child = static_cast<std::uint32_t>(first);
@@ -434,15 +449,16 @@ class TreeGrower {
         tree.category_data.insert(tree.category_data.end(), data,
                                   data + static_cast<std::ptrdiff_t>(length));
       }
-      tree.nodes.resize(first + grown.n_children);
-      ranges.resize(first + grown.n_children);
-      bounds.resize(first + grown.n_children);
+      add_nodes(grown.n_children);
       for (std::uint32_t child = grown.n_children; child-- > 0;) {
         stack.push_back({piece, grown.first_child + child, first + child});
       }
     }
-    if (options_.monotonic.empty()) bounds.clear();
-    fill_statistics(tree, data_, options_.criterion, order_, ranges, bounds);
+    if (options_.leaves_only) {
+      fill_leaves(tree, data_, order_, ranges);
+    } else {
+      fill_statistics(tree, data_, options_.criterion, order_, ranges, bounds);
+    }
     return tree;
   }
 

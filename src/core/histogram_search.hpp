@@ -70,6 +70,7 @@ struct Scratch {
   std::vector<std::uint32_t> present;
   std::vector<Cell> left;
   std::vector<Cell> right;
+  std::vector<Cell> lefts;  // of several cuts
   std::vector<std::pair<double, std::uint32_t>> ordered;
   std::array<std::uint8_t, kByteCodes> marks{};
   Cuts cuts;
@@ -175,17 +176,13 @@ class HistogramSearch {
     }
     scratch.left.assign(adder_.cell_size(), 0);
     scratch.right.assign(adder_.cell_size(), 0);
-    const CodeSet codes =
-        visit_codes(column, [&](const auto* each) { return add_up(each, column, scratch); });
-    if (data_.dataset->feature(feature).kind == FeatureKind::kCategory) {
+    const bool is_category = data_.dataset->feature(feature).kind == FeatureKind::kCategory;
+    const bool needs_example = options_.random_thresholds && !is_category;
+    const CodeSet codes = visit_codes(
+        column, [&](const auto* each) { return add_up(each, column, needs_example, scratch); });
+    if (is_category) {
       list_present(column, codes, scratch);
-      if (options_.fan_out_categories) {
-        try_fan_out(feature, column, scratch, best);
-      } else if (options_.random_thresholds) {
-        try_random_subset(feature, column, scratch, best);
-      } else {
-        try_subsets(feature, column, scratch, best);
-      }
+      try_levels(feature, column, scratch, best);
     } else if (options_.random_thresholds) {
       list_present(column, codes, scratch);
       try_random_threshold(feature, column, scratch, best);
@@ -210,7 +207,8 @@ class HistogramSearch {
 
   // Adds the rows up by code; returns the codes that occur where a set can hold them.
   template <typename Code>
-  CodeSet add_up(const Code* codes, const CodeColumn& column, Memory& scratch) const {
+  CodeSet add_up(const Code* codes, const CodeColumn& column, bool needs_example,
+                 Memory& scratch) const {
     Cell* const cells = scratch.cells.data();
     const std::size_t size = adder_.cell_size();
     CodeSet present;
@@ -237,7 +235,7 @@ class HistogramSearch {
         scratch.counts[code] += statistics_.repetitions[row];
       });
     }
-    if (options_.random_thresholds) {
+    if (needs_example) {
       scratch.example.resize(std::max<std::size_t>(scratch.example.size(), column.n_codes()));
       for_each_row(codes, [&](std::size_t row, Code code) {
         scratch.example[code] = static_cast<std::uint32_t>(row);
@@ -476,12 +474,25 @@ class HistogramSearch {
     }
   }
 
+  // A category whose levels in the node are listed.
+  void try_levels(std::uint32_t feature, const CodeColumn& column, Memory& scratch,
+                  Split& best) const {
+    if (options_.fan_out_categories) {
+      try_fan_out(feature, column, scratch, best);
+    } else if (options_.random_thresholds) {
+      try_random_subset(feature, column, scratch, best);
+    } else {
+      try_subsets(feature, column, scratch, best);
+    }
+  }
+
   // Tries every prefix of the codes in `scratch.ordered` as the left side.
   void try_prefixes(std::uint32_t feature, const CodeColumn& column, std::size_t first,
                     std::size_t last, double penalty, Memory& scratch, Split& best) const {
     std::fill(scratch.left.begin(), scratch.left.end(), Cell{0});
     std::int64_t left_rows = 0;
     const auto& ordered = scratch.ordered;
+    std::size_t n_left = 0;  // of the best prefix, once there is one
     for (std::size_t n = 0; n + 1 < ordered.size() && n <= last; ++n) {
       const std::uint32_t code = ordered[n].second;
       for (std::size_t i = 0; i < adder_.cell_size(); ++i) {
@@ -492,14 +503,16 @@ class HistogramSearch {
       const double score = evaluate(feature, scratch.left.data(), left_rows, scratch) - penalty;
       if (!(score > best.score)) continue;
       keep(feature, score, scratch.left.data(), scratch, best);
-      best.penalty = penalty;
-      best.kind = SplitKind::kSubset;
-      best.child_of_code.assign(column.n_codes(), kNoChild);
-      for (std::size_t i = 0; i < ordered.size(); ++i) {
-        best.child_of_code[ordered[i].second] = i <= n ? 0 : 1;
-      }
-      settle_missing(column, best);
+      n_left = n + 1;
     }
+    if (n_left == 0) return;
+    best.penalty = penalty;
+    best.kind = SplitKind::kSubset;
+    best.child_of_code.assign(column.n_codes(), kNoChild);
+    for (std::size_t i = 0; i < ordered.size(); ++i) {
+      best.child_of_code[ordered[i].second] = i < n_left ? 0 : 1;
+    }
+    settle_missing(column, best);
   }
 
   // A missing value seen in training goes where its code went, and unseen levels with it.

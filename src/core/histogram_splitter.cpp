@@ -20,7 +20,11 @@ class HistogramSplitter final : public Splitter {
 
  public:
   HistogramSplitter(const FitData& data, const GrowOptions& options)
-      : data_(data), options_(options) {}
+      : data_(data), options_(options) {
+    if (options.random_thresholds && data.records != nullptr) {
+      records_.cuts = make_drawn_cuts(*data.dataset);
+    }
+  }
 
   Split find(const NodeView& node, std::size_t n_threads, Monitor& monitor) override {
     const RowStatistics& statistics = node.block->statistics;

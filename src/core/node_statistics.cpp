@@ -9,6 +9,10 @@
 namespace committee {
 namespace {
 
+std::span<const std::uint32_t> entries_of(std::span<const std::uint32_t> order, NodeRange range) {
+  return order.subspan(range.begin, range.end - range.begin);
+}
+
 // Leaves add up their rows; inner nodes, met after their children, add up these.
 void fill_weights(Tree& tree, const FitData& data, std::span<const std::uint32_t> order,
                   std::span<const NodeRange> ranges) {
@@ -50,6 +54,18 @@ std::vector<std::uint32_t> slots_of_entries(const FitData& data) {
   return slots;
 }
 
+// The weights of the classes of the rows of a leaf.
+void add_classes(const FitData& data, std::span<const std::uint32_t> slots,
+                 std::span<const std::uint32_t> entries, double* values) {
+  const std::size_t n_outputs = data.target.n_outputs;
+  for (const std::size_t entry : entries) {
+    const double weight = data.entries.weights[entry];
+    for (std::size_t output = 0; output < n_outputs; ++output) {
+      values[slots[entry * n_outputs + output]] += weight;
+    }
+  }
+}
+
 // Weights that count repetitions: the classes of one output add up to both.
 void fill_whole_weights(Tree& tree, std::uint32_t n_classes) {
   for (std::size_t node = 0; node < tree.n_nodes(); ++node) {
@@ -67,13 +83,7 @@ void fill_classes(Tree& tree, const FitData& data, Criterion criterion,
   for (std::size_t node = tree.n_nodes(); node-- > 0;) {
     double* const values = tree.values.data() + node * n_values;
     if (tree.nodes[node].is_leaf()) {
-      for (std::size_t i = ranges[node].begin; i < ranges[node].end; ++i) {
-        const std::size_t entry = order[i];
-        const double weight = data.entries.weights[entry];
-        for (std::size_t output = 0; output < target.n_outputs; ++output) {
-          values[slots[entry * target.n_outputs + output]] += weight;
-        }
-      }
+      add_classes(data, slots, entries_of(order, ranges[node]), values);
     } else {
       const std::size_t first = tree.nodes[node].first_child;
       const std::size_t n_children = tree.n_children(static_cast<std::uint32_t>(node));
@@ -232,14 +242,43 @@ void clip_values(Tree& tree, const FitData& data, std::span<const Bounds> bounds
 
 }  // namespace
 
-void fill_statistics(Tree& tree, const FitData& data, Criterion criterion,
-                     std::span<const std::uint32_t> order, std::span<const NodeRange> ranges,
-                     std::span<const Bounds> bounds) {
+namespace {
+
+void start_statistics(Tree& tree, const FitData& data) {
   tree.n_values = static_cast<std::uint32_t>(data.target.n_values());
   tree.values.assign(tree.n_nodes() * tree.n_values, 0.0);
   tree.impurity.assign(tree.n_nodes(), 0.0);
   tree.weight.assign(tree.n_nodes(), 0.0);
   tree.n_rows.assign(tree.n_nodes(), 0);
+}
+
+}  // namespace
+
+void fill_leaves(Tree& tree, const FitData& data, std::span<const std::uint32_t> order,
+                 std::span<const NodeRange> ranges) {
+  start_statistics(tree, data);
+  const std::vector<std::uint32_t> slots = slots_of_entries(data);
+  for (std::size_t node = 0; node < tree.n_nodes(); ++node) {
+    if (!tree.nodes[node].is_leaf()) continue;
+    const auto entries = entries_of(order, ranges[node]);
+    double* values = tree.values.data() + node * tree.n_values;
+    add_classes(data, slots, entries, values);
+    for (const std::uint32_t entry : entries) {
+      tree.weight[node] += data.entries.weights[entry];
+      tree.n_rows[node] += data.entries.repetitions_of(entry);
+    }
+    for (const std::uint32_t n_classes : data.target.n_classes) {
+      const double total = std::accumulate(values, values + n_classes, 0.0);
+      for (std::size_t i = 0; i < n_classes; ++i) values[i] /= total;
+      values += n_classes;
+    }
+  }
+}
+
+void fill_statistics(Tree& tree, const FitData& data, Criterion criterion,
+                     std::span<const std::uint32_t> order, std::span<const NodeRange> ranges,
+                     std::span<const Bounds> bounds) {
+  start_statistics(tree, data);
   const bool counts_rows = data.target.is_classification && data.entries.weights_are_repetitions;
   if (!counts_rows) fill_weights(tree, data, order, ranges);
   if (data.target.is_classification) {

@@ -28,4 +28,8 @@ void fill_statistics(Tree& tree, const FitData& data, Criterion criterion,
                      std::span<const std::uint32_t> order, std::span<const NodeRange> ranges,
                      std::span<const Bounds> bounds);
 
+// Classes: the same for leaves, but impurities. Other nodes have zeros.
+void fill_leaves(Tree& tree, const FitData& data, std::span<const std::uint32_t> order,
+                 std::span<const NodeRange> ranges);
+
 }  // namespace committee

@@ -1,5 +1,6 @@
 #include "record_kernels.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -158,13 +159,108 @@ COMMITTEE_INLINE CodeRange range_of_code(std::span<const std::uint8_t> codes) {
   return {smallest, largest};
 }
 
-COMMITTEE_INLINE std::uint64_t sum_left_code(std::span<const std::uint8_t> codes,
-                                             const std::uint64_t* packed, std::uint8_t last_left) {
+// Calls visit(first feature, codes of that many features) for the parts of a record, each as wide
+// as a vector, that have one of the features; `feature_at(k)` is the k-th of n.
+using WideCodes = std::uint8_t __attribute__((vector_size(32)));
+using NarrowCodes = std::uint8_t __attribute__((vector_size(16)));
+template <typename FeatureAt, typename Visit>
+COMMITTEE_INLINE void for_each_part(std::size_t stride, std::size_t n, FeatureAt&& feature_at,
+                                    Visit&& visit) {
+  for (std::size_t first = 0; first < stride; first += sizeof(WideCodes)) {
+    bool has_feature = false;
+    for (std::size_t k = 0; k < n; ++k) {
+      has_feature |= feature_at(k) / sizeof(WideCodes) == first / sizeof(WideCodes);
+    }
+    if (!has_feature) continue;
+    if (first + sizeof(WideCodes) <= stride) {
+      visit(first, WideCodes{});
+    } else {
+      visit(first, NarrowCodes{});
+    }
+  }
+}
+
+COMMITTEE_INLINE void range_of_records_code(const std::uint8_t* records, std::size_t stride,
+                                            std::size_t n_rows,
+                                            std::span<const std::uint32_t> features,
+                                            CodeRange* ranges) {
+  const auto feature_at = [&](std::size_t k) __attribute__((always_inline)) { return features[k]; };
+  for_each_part(stride, features.size(), feature_at,
+                [&](std::size_t first, const auto& zeros) __attribute__((always_inline)) {
+                  auto smallest = zeros;
+                  load(records + first, smallest);
+                  auto largest = smallest;
+                  for (std::size_t row = 1; row < n_rows; ++row) {
+                    auto own = zeros;
+                    load(records + row * stride + first, own);
+                    smallest = own < smallest ? own : smallest;
+                    largest = own > largest ? own : largest;
+                  }
+                  for (std::size_t k = 0; k < features.size(); ++k) {
+                    const std::size_t lane = features[k] - first;
+                    if (lane < sizeof(zeros)) ranges[k] = {smallest[lane], largest[lane]};
+                  }
+                });
+}
+
+// Row by row, for weights that bytes cannot add up.
+COMMITTEE_INLINE std::uint64_t sum_left_of(const std::uint8_t* records, std::size_t stride,
+                                           std::span<const std::uint64_t> packed,
+                                           const RecordCut& cut) {
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < codes.size(); ++i) {
-    sum += packed[i] & (0 - static_cast<std::uint64_t>(codes[i] <= last_left));  // no branch
+  const std::uint8_t* codes = records + cut.feature;
+  for (std::size_t i = 0; i < packed.size(); ++i) {
+    const bool is_left = codes[i * stride] <= cut.last_left;
+    sum += packed[i] & (0 - static_cast<std::uint64_t>(is_left));  // no branch
   }
   return sum;
+}
+
+COMMITTEE_INLINE void sum_left_records_code(const std::uint8_t* records, std::size_t stride,
+                                            std::span<const std::uint64_t> packed,
+                                            std::span<const RecordCut> cuts, std::uint64_t* lefts) {
+  std::uint64_t bits = 0;  // no weight is larger
+  for (const std::uint64_t row : packed) bits |= row & 0xFFFFFFFFULL;
+  constexpr std::uint64_t kMostWeight = 31;
+  if (bits > kMostWeight) {
+    for (std::size_t k = 0; k < cuts.size(); ++k) {
+      lefts[k] = sum_left_of(records, stride, packed, cuts[k]);
+    }
+    return;
+  }
+  const std::size_t portion = 255 / static_cast<std::size_t>(bits);  // sums fit a byte
+  for (std::size_t k = 0; k < cuts.size(); ++k) lefts[k] = 0;
+  const auto feature_at = [&](std::size_t k)
+                              __attribute__((always_inline)) { return cuts[k].feature; };
+  for_each_part(stride, cuts.size(), feature_at,
+                [&](std::size_t first, const auto& zeros) __attribute__((always_inline)) {
+                  auto lasts = zeros;
+                  for (const RecordCut& cut : cuts) {
+                    const std::size_t lane = cut.feature - first;
+                    if (lane < sizeof(zeros)) lasts[lane] = cut.last_left;
+                  }
+                  for (std::size_t begin = 0; begin < packed.size(); begin += portion) {
+                    const std::size_t end = std::min(begin + portion, packed.size());
+                    auto weights = zeros;
+                    auto ones = zeros;
+                    for (std::size_t row = begin; row < end; ++row) {
+                      auto own = zeros;
+                      load(records + row * stride + first, own);
+                      const auto is_left = own <= lasts;
+                      const std::uint64_t cell = packed[row];
+                      const auto weight = zeros + static_cast<std::uint8_t>(cell & 0xFF);
+                      const auto one = zeros + static_cast<std::uint8_t>(cell >> 32 & 0xFF);
+                      weights += is_left ? weight : zeros;
+                      ones += is_left ? one : zeros;
+                    }
+                    for (std::size_t k = 0; k < cuts.size(); ++k) {
+                      const std::size_t lane = cuts[k].feature - first;
+                      if (lane < sizeof(zeros)) {
+                        lefts[k] += std::uint64_t{weights[lane]} | std::uint64_t{ones[lane]} << 32;
+                      }
+                    }
+                  }
+                });
 }
 
 // Calls add(table number, code) for the codes of each record; the features of a record side by
@@ -219,10 +315,16 @@ COMMITTEE_TWICE(void, sort_codes, (const std::uint8_t* codes, std::size_t n, std
 
 COMMITTEE_TWICE(CodeRange, range_of, (std::span<const std::uint8_t> codes), (codes))
 
-COMMITTEE_TWICE(std::uint64_t, sum_left,
-                (std::span<const std::uint8_t> codes, const std::uint64_t* packed,
-                 std::uint8_t last_left),
-                (codes, packed, last_left))
+COMMITTEE_TWICE(void, range_of_records,
+                (const std::uint8_t* records, std::size_t stride, std::size_t n_rows,
+                 std::span<const std::uint32_t> features, CodeRange* ranges),
+                (records, stride, n_rows, features, ranges))
+
+COMMITTEE_TWICE(void, sum_left_records,
+                (const std::uint8_t* records, std::size_t stride,
+                 std::span<const std::uint64_t> packed, std::span<const RecordCut> cuts,
+                 std::uint64_t* lefts),
+                (records, stride, packed, cuts, lefts))
 
 void add_records(const std::uint8_t* records, std::size_t stride,
                  std::span<const std::uint64_t> packed, std::span<const std::uint32_t> features,

@@ -36,9 +36,21 @@ ByteCut best_table_gini_cut(std::uint64_t* table, std::size_t n_codes, const Gin
 // The smallest and the largest of some codes, at least one.
 CodeRange range_of(std::span<const std::uint8_t> codes);
 
-// The sum of the statistics of the rows whose code is at most `last_left`.
-std::uint64_t sum_left(std::span<const std::uint8_t> codes, const std::uint64_t* packed,
-                       std::uint8_t last_left);
+// The same for some features of records, of which neighbours are looked at together.
+void range_of_records(const std::uint8_t* records, std::size_t stride, std::size_t n_rows,
+                      std::span<const std::uint32_t> features, CodeRange* ranges);
+
+// A cut of records: codes up to `last_left` of a feature, of those up to `largest`.
+struct RecordCut {
+  std::uint32_t feature = 0;
+  std::uint8_t last_left = 0;
+  std::uint8_t largest = 0;
+};
+
+// lefts[k] = the sum of the statistics of the rows to the left of cuts[k].
+void sum_left_records(const std::uint8_t* records, std::size_t stride,
+                      std::span<const std::uint64_t> packed, std::span<const RecordCut> cuts,
+                      std::uint64_t* lefts);
 
 // Adds records to tables of up to four features, which follow each other: row i adds weights[i] to
 // lane lanes[i] of the cell of its code.

@@ -6,11 +6,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "drawn_cuts.hpp"
 #include "histogram_search.hpp"
 #include "record_kernels.hpp"
 
@@ -18,6 +20,12 @@ namespace committee {
 
 // What a search in a block of records needs besides; tables are all zero between two features.
 struct RecordScratch {
+  // Random thresholds: the bins of each feature; those of a node, and its features' ranges.
+  std::vector<DrawnCuts> cuts;
+  std::vector<CodeRange> ranges;
+  std::vector<std::uint32_t> varying;  // of the features drawn
+  std::vector<RecordCut> drawn;
+  std::vector<Value> thresholds;
   std::vector<std::uint8_t> codes;  // of one feature, side by side
   SmallNode small;
   std::array<std::uint64_t, kMaxTables * kTableCells> tables{};
@@ -47,15 +55,16 @@ class RecordSearch : public HistogramSearch<Score> {
     const bool is_plain =
         !options_.random_thresholds && options_.monotonic.empty() && !counts_rows_;
     if (is_plain && try_kernels(features, scratch, records, best)) return best;
-    for (const std::uint32_t feature : features) {
-      if (node_.rows.size() >= kLongRows) monitor_.check();
-      const CodeColumn column = gather(feature, records);
-      const bool is_done = options_.random_thresholds && !counts_rows_ &&
-                           try_dense_threshold(feature, column, scratch, best);
-      if (!is_done) try_column(feature, column, scratch, best);
+    if (options_.random_thresholds && !counts_rows_) {
+      try_drawn_cuts(features, scratch, records, best);
+    } else {
+      for (const std::uint32_t feature : features) {
+        if (node_.rows.size() >= kLongRows) monitor_.check();
+        try_column(feature, gather(feature, records), scratch, best);
+      }
     }
     if (best.exists() && best.has_threshold && best.first_right == kUnknownCode) {
-      settle_drawn_threshold(best);
+      settle_drawn_threshold(records, best);
     }
     return best;
   }
@@ -96,28 +105,111 @@ class RecordSearch : public HistogramSearch<Score> {
     return false;
   }
 
-  // Calls add(features) for groups of threshold features, then try_table(feature, number in the
-  // group) for each; it returns false where missing values ask for the general search.
-  template <typename AddGroup, typename TryTable>
-  void for_each_table(std::span<const std::uint32_t> features, Memory& scratch,
-                      RecordScratch& records, Split& best, AddGroup&& add,
-                      TryTable&& try_table) const {
+  // Calls add(features) for groups of features with tables, then try_table(feature, number in the
+  // group) for each; it returns false where missing values ask for the general search. try_other
+  // takes these and the features without tables.
+  template <typename HasTable, typename AddGroup, typename TryTable, typename TryOther>
+  void for_each_group(std::span<const std::uint32_t> features, HasTable&& has_table, AddGroup&& add,
+                      TryTable&& try_table, TryOther&& try_other) const {
     std::array<std::uint32_t, kMaxTables> group;
     for (std::size_t begin = 0; begin < features.size(); begin += kMaxTables) {
       const auto part = features.subspan(begin, std::min(kMaxTables, features.size() - begin));
       std::size_t n_group = 0;
       for (const std::uint32_t feature : part) {
-        if (is_threshold(feature)) group[n_group++] = feature;
+        if (has_table(feature)) group[n_group++] = feature;
       }
       if (node_.rows.size() >= kLongRows) monitor_.check();
       if (n_group > 0) add(std::span<const std::uint32_t>(group).first(n_group));
       n_group = 0;
       for (const std::uint32_t feature : part) {
-        if (!is_threshold(feature) || !try_table(feature, n_group++)) {
-          try_column(feature, gather(feature, records), scratch, best);
-        }
+        if (!has_table(feature) || !try_table(feature, n_group++)) try_other(feature);
       }
     }
+  }
+
+  // Tables of all features.
+  template <typename AddGroup, typename TryTable>
+  void for_each_table(std::span<const std::uint32_t> features, Memory& scratch,
+                      RecordScratch& records, Split& best, AddGroup&& add,
+                      TryTable&& try_table) const {
+    for_each_group(
+        features, [](std::uint32_t) { return true; }, add, try_table,
+        [&](std::uint32_t feature) {
+          try_column(feature, gather(feature, records), scratch, best);
+        });
+  }
+
+  // The levels of a category from its table: take(code, cell) moves what the table has of a code to
+  // a cell, which is empty, and says whether there was anything.
+  template <typename Take>
+  bool try_level_table(std::uint32_t feature, Memory& scratch, Split& best, Take&& take) const {
+    const CodeColumn& column = node_.block->columns[feature];
+    const std::size_t size = adder_.cell_size();
+    const std::size_t n_cells = column.n_codes() * size;
+    if (scratch.cells.size() < n_cells) scratch.cells.resize(n_cells);
+    scratch.left.assign(size, 0);
+    scratch.right.assign(size, 0);
+    scratch.present.clear();
+    for (std::uint32_t code = 0; code < column.n_codes(); ++code) {
+      if (take(code, scratch.cells.data() + code * size)) scratch.present.push_back(code);
+    }
+    try_levels(feature, column, scratch, best);
+    for (const std::uint32_t code : scratch.present) clear(code, scratch);
+    return true;
+  }
+
+  // The same for a table whose cells are those of the general search.
+  template <typename TableCell>
+  bool try_cells(std::uint32_t feature, TableCell* table, Memory& scratch, Split& best) const {
+    static_assert(sizeof(TableCell) % sizeof(Cell) == 0);
+    return try_level_table(feature, scratch, best, [&](std::uint32_t code, Cell* cell) {
+      std::memcpy(cell, table + code, sizeof(TableCell));
+      table[code] = TableCell{};
+      return !adder_.is_empty(cell);
+    });
+  }
+
+  // Random subsets of many rows; try_one takes the other features. False where there are no tables
+  // for this node.
+  template <typename TryOne>
+  bool try_random_levels(Memory& scratch, RecordScratch& records, Split& best,
+                         TryOne&& try_one) const {
+    if (!node_.block->has_categories) return false;
+    const std::span<const std::uint32_t> features = records.varying;
+    const auto is_category = [&](std::uint32_t feature) { return !is_threshold(feature); };
+    if constexpr (std::is_same_v<Adder, BinaryAdder>) {
+      const auto packed = std::span(statistics_.packed).subspan(first_row_, node_.rows.size());
+      for_each_group(
+          features, is_category,
+          [&](std::span<const std::uint32_t> group) {
+            add_records(first_record(), node_.block->record_stride, packed, group,
+                        records.tables.data());
+          },
+          [&](std::uint32_t feature, std::size_t number) {
+            return try_cells(feature, records.tables.data() + number * kTableCells, scratch, best);
+          },
+          try_one);
+      return true;
+    } else if constexpr (kIsSquared) {
+      if (!score_.has_kernel()) return false;
+      for_each_group(
+          features, is_category,
+          [&](std::span<const std::uint32_t> group) { add_sums(group, records); },
+          [&](std::uint32_t feature, std::size_t number) {
+            return try_cells(feature, records.sum_tables.data() + number * kByteCodes, scratch,
+                             best);
+          },
+          try_one);
+      return true;
+    }
+    return false;
+  }
+
+  // One target.
+  void add_sums(std::span<const std::uint32_t> group, RecordScratch& records) const {
+    const auto* sums = reinterpret_cast<const SumCell*>(statistics_.sums.data()) + first_row_;
+    add_sum_records(first_record(), node_.block->record_stride, {sums, node_.rows.size()}, group,
+                    records.sum_tables.data());
   }
 
   const std::uint8_t* first_record() const {
@@ -128,12 +220,7 @@ class RecordSearch : public HistogramSearch<Score> {
   void try_sum_tables(std::span<const std::uint32_t> features, Memory& scratch,
                       RecordScratch& records, Split& best) const {
     if constexpr (kIsSquared) {
-      const auto* sums = reinterpret_cast<const SumCell*>(statistics_.sums.data()) + first_row_;
-      scratch.present.resize(std::max(scratch.present.size(), CutArrays<Score>::kSize));
-      const auto add = [&](std::span<const std::uint32_t> group) {
-        add_sum_records(first_record(), node_.block->record_stride, {sums, node_.rows.size()},
-                        group, records.sum_tables.data());
-      };
+      const auto add = [&](std::span<const std::uint32_t> group) { add_sums(group, records); };
       for_each_table(features, scratch, records, best, add,
                      [&](std::uint32_t feature, std::size_t number) {
                        return try_sum_table(
@@ -144,8 +231,10 @@ class RecordSearch : public HistogramSearch<Score> {
 
   bool try_sum_table(std::uint32_t feature, SumCell* table, Memory& scratch, Split& best) const {
     if constexpr (kIsSquared) {
+      if (!is_threshold(feature)) return try_cells(feature, table, scratch, best);
       const CodeColumn& column = node_.block->columns[feature];
       const bool misses = column.has_missing && table[column.missing_code()][0] != 0;
+      scratch.present.resize(std::max(scratch.present.size(), CutArrays<Score>::kSize));
       scratch.cuts.start(score_);
       std::array<Cell, 2> left{};
       std::size_t n_present = 0;
@@ -252,6 +341,7 @@ class RecordSearch : public HistogramSearch<Score> {
   bool try_binary_table(std::uint32_t feature, std::uint64_t* table, Memory& scratch,
                         Split& best) const {
     if constexpr (kIsOtherBinary) {
+      if (!is_threshold(feature)) return try_cells(feature, table, scratch, best);
       const CodeColumn& column = node_.block->columns[feature];
       const bool misses = column.has_missing && table[column.missing_code()] != 0;
       Cell left = 0;
@@ -314,11 +404,12 @@ class RecordSearch : public HistogramSearch<Score> {
       add_class_records(first_record(), node_.block->record_stride, n_rows, records.lanes.data(),
                         weights, group, records.class_tables.data());
     };
-    for_each_table(features, scratch, records, best, add,
-                   [&](std::uint32_t feature, std::size_t number) {
-                     return try_class_table(
-                         feature, records.class_tables.data() + number * kByteCodes, node, best);
-                   });
+    for_each_table(
+        features, scratch, records, best, add, [&](std::uint32_t feature, std::size_t number) {
+          ClassCell* const table = records.class_tables.data() + number * kByteCodes;
+          return is_threshold(feature) ? try_class_table(feature, table, node, best)
+                                       : try_class_levels(feature, table, scratch, records, best);
+        });
     return true;
   }
 
@@ -331,6 +422,18 @@ class RecordSearch : public HistogramSearch<Score> {
     }
     keep_byte_cut(feature, best_table_class_cut(table, column.n_values, node), best);
     return true;
+  }
+
+  bool try_class_levels(std::uint32_t feature, ClassCell* table, Memory& scratch,
+                        const RecordScratch& records, Split& best) const {
+    return try_level_table(feature, scratch, best, [&](std::uint32_t code, Cell* cell) {
+      if (table[code] == ClassCell{}) return false;
+      for (std::size_t i = 0; i < adder_.cell_size(); ++i) {
+        if (total_[i] != 0) cell[i] = table[code][records.lane_of_class[i]];
+      }
+      table[code] = ClassCell{};
+      return true;
+    });
   }
 
   // Few rows.
@@ -358,54 +461,101 @@ class RecordSearch : public HistogramSearch<Score> {
     return column;
   }
 
-  // A random threshold needs no statistics by code: the range of the codes, a draw, one sum.
-  // False where the general search has to do it.
-  bool try_dense_threshold(std::uint32_t feature, const CodeColumn& column, Memory& scratch,
-                           Split& best) const {
-    const BinnedFeature& binned = data_.dataset->feature(feature);
-    if (binned.kind == FeatureKind::kCategory || binned.low.empty()) return false;
-    const std::span codes(static_cast<const std::uint8_t*>(column.codes), node_.rows.size());
-    const CodeRange range = range_of(codes);
-    if (column.has_missing && range.largest == column.missing_code()) return false;
-    if (range.smallest == range.largest) return true;
-    const auto cut =
-        draw_dense_cut(*data_.dataset, feature, range.smallest, range.largest, node_.key);
-    if (!cut) return false;
-    scratch.left.assign(adder_.cell_size(), 0);
-    scratch.right.assign(adder_.cell_size(), 0);
-    if constexpr (std::is_same_v<Adder, BinaryAdder>) {
-      scratch.left[0] = sum_left(codes, statistics_.packed.data() + first_row_,
-                                 static_cast<std::uint8_t>(cut->last_left));
-    } else {
-      for (std::size_t i = 0; i < codes.size(); ++i) {
-        const std::uint64_t mask = codes[i] <= cut->last_left ? ~std::uint64_t{0} : 0;
-        adder_.add_masked(scratch.left.data(), first_row_ + i, mask);
+  // A random threshold needs no statistics by code: the range of the codes, a draw, one sum. Ranges
+  // and sums of all features come together; the general search takes categories and the like.
+  void try_drawn_cuts(std::span<const std::uint32_t> features, Memory& scratch,
+                      RecordScratch& records, Split& best) const {
+    const std::size_t n_rows = node_.rows.size();
+    if (n_rows >= kLongRows) monitor_.check();
+    records.ranges.resize(std::max(records.ranges.size(), features.size()));
+    range_of_records(first_record(), node_.block->record_stride, n_rows, features,
+                     records.ranges.data());
+    records.varying.clear();
+    records.drawn.clear();
+    records.thresholds.clear();
+    for (std::size_t i = 0; i < features.size(); ++i) {
+      const CodeRange range = records.ranges[i];
+      if (range.smallest == range.largest) continue;
+      records.varying.push_back(features[i]);
+      if (!is_drawn(features[i], range, records)) continue;
+      const DrawnCuts& cuts = records.cuts[features[i]];
+      const Value threshold = cuts.draw(features[i], range.smallest, range.largest, node_.key);
+      const std::uint32_t last_left = cuts.last_below(threshold, range.largest);
+      records.drawn.push_back({features[i], static_cast<std::uint8_t>(last_left), range.largest});
+      records.thresholds.push_back(threshold);
+    }
+    if (n_rows >= kLongRows) monitor_.check();
+    const std::size_t size = adder_.cell_size();
+    scratch.lefts.assign(std::max<std::size_t>(1, records.drawn.size()) * size, 0);
+    scratch.right.assign(size, 0);
+    add_left(records.drawn, scratch.lefts.data());
+    std::size_t n_tried = 0;
+    const auto try_one = [&](std::uint32_t feature) {
+      if (n_tried == records.drawn.size() || records.drawn[n_tried].feature != feature) {
+        return try_column(feature, gather(feature, records), scratch, best);
       }
-    }
-    const double score_before = best.score;
-    try_threshold(feature, scratch.left.data(), 0, cut->last_left, kUnknownCode, -1, scratch, best);
-    if (best.score > score_before) {
-      best.has_threshold = true;
-      best.threshold = cut->threshold;
-    }
-    return true;
+      const double score_before = best.score;
+      try_threshold(feature, scratch.lefts.data() + n_tried * size, 0,
+                    records.drawn[n_tried].last_left, kUnknownCode, -1, scratch, best);
+      if (best.score > score_before) {
+        best.has_threshold = true;
+        best.threshold = records.thresholds[n_tried];
+      }
+      ++n_tried;
+    };
+    if (try_random_levels(scratch, records, best, try_one)) return;
+    for (const std::uint32_t feature : records.varying) try_one(feature);
   }
 
-  void settle_drawn_threshold(Split& best) const {
+  // Whether the threshold of a feature that varies is drawn from the bounds of its bins.
+  bool is_drawn(std::uint32_t feature, const CodeRange& range, const RecordScratch& records) const {
+    const CodeColumn& column = node_.block->columns[feature];
+    return !records.cuts[feature].is_empty() &&
+           !(column.has_missing && range.largest == column.missing_code()) &&
+           records.cuts[feature].is_finite(range.smallest, range.largest);
+  }
+
+  // Adds up what is on the left of some cuts, cell by cell.
+  void add_left(std::span<const RecordCut> cuts, Cell* lefts) const {
+    const std::size_t n_rows = node_.rows.size();
     const std::size_t stride = node_.block->record_stride;
-    const std::uint8_t* codes = node_.block->records.get() + first_row_ * stride + best.feature;
-    const std::uint32_t cut = best.last_left;
-    std::uint32_t last_left = 0;
-    std::uint32_t first_right = kByteCodes;
-    for (std::size_t i = 0; i < node_.rows.size(); ++i, codes += stride) {
-      const std::uint32_t code = *codes;
-      last_left = std::max(last_left, code <= cut ? code : 0U);
-      first_right = std::min(first_right, code <= cut ? first_right : code);
+    if constexpr (std::is_same_v<Adder, BinaryAdder>) {
+      sum_left_records(first_record(), stride, {statistics_.packed.data() + first_row_, n_rows},
+                       cuts, lefts);
+    } else {
+      for (std::size_t k = 0; k < cuts.size(); ++k) {
+        const std::uint8_t* codes = first_record() + cuts[k].feature;
+        Cell* const left = lefts + k * adder_.cell_size();
+        for (std::size_t i = 0; i < n_rows; ++i, codes += stride) {
+          const std::uint64_t mask = *codes <= cuts[k].last_left ? ~std::uint64_t{0} : 0;
+          adder_.add_masked(left, first_row_ + i, mask);
+        }
+      }
     }
-    best.last_left = last_left;
-    best.first_right = first_right;
-    best.threshold =
-        settle_threshold(*data_.dataset, best.feature, best.threshold, last_left, first_right);
+  }
+
+  void settle_drawn_threshold(const RecordScratch& records, Split& best) const {
+    const std::size_t stride = node_.block->record_stride;
+    const std::uint8_t* const codes = first_record() + best.feature;
+    const std::size_t n_rows = node_.rows.size();
+    const auto has_code = [&](std::uint32_t code) {
+      std::size_t i = 0;
+      while (i < n_rows && codes[i * stride] != code) ++i;
+      return i < n_rows;
+    };
+    const auto last_before = [&](std::uint32_t code) {
+      std::uint32_t last = 0;
+      for (std::size_t i = 0; i < n_rows; ++i) {
+        const std::uint32_t own = codes[i * stride];
+        last = std::max(last, own <= code ? own : 0U);
+      }
+      return last;
+    };
+    const auto range = std::find_if(records.drawn.begin(), records.drawn.end(),
+                                    [&](const RecordCut& c) { return c.feature == best.feature; });
+    best.threshold = records.cuts[best.feature].settle(best.threshold, best.last_left,
+                                                       range->largest, has_code, last_before);
+    best.first_right = best.last_left + 1;
   }
 
   // Two classes, `packed` what each row adds.
@@ -432,9 +582,35 @@ class RecordSearch : public HistogramSearch<Score> {
     };
     for_each_table(features, scratch, records, best, add,
                    [&](std::uint32_t feature, std::size_t number) {
-                     return try_gini_table(feature, records.tables.data() + number * kTableCells,
-                                           limits, best);
+                     std::uint64_t* const table = records.tables.data() + number * kTableCells;
+                     if (!is_threshold(feature)) {
+                       return try_two_classes(feature, table, scratch, best);
+                     }
+                     return try_gini_table(feature, table, limits, best);
                    });
+  }
+
+  // Subsets of levels; two classes may be what is left of many.
+  bool try_two_classes(std::uint32_t feature, std::uint64_t* table, Memory& scratch,
+                       Split& best) const {
+    if constexpr (kIsBinary) {
+      return try_cells(feature, table, scratch, best);
+    } else {
+      const auto first = static_cast<std::size_t>(
+          std::find_if(total_, total_ + adder_.cell_size(), [](Cell one) { return one != 0; }) -
+          total_);
+      const auto second =
+          static_cast<std::size_t>(std::find_if(total_ + first + 1, total_ + adder_.cell_size(),
+                                                [](Cell one) { return one != 0; }) -
+                                   total_);
+      return try_level_table(feature, scratch, best, [&](std::uint32_t code, Cell* cell) {
+        const std::uint64_t both = table[code];
+        table[code] = 0;
+        cell[second] = static_cast<Cell>(both >> 32);
+        cell[first] = static_cast<Cell>(both & 0xFFFFFFFFULL) - cell[second];
+        return both != 0;
+      });
+    }
   }
 
   bool try_gini_table(std::uint32_t feature, std::uint64_t* table, const GiniNode& limits,
@@ -478,6 +654,7 @@ class RecordSearch : public HistogramSearch<Score> {
   }
 
   using Base::adder_;
+  using Base::clear;
   using Base::counts_rows_;
   using Base::data_;
   using Base::first_row_;
@@ -491,6 +668,7 @@ class RecordSearch : public HistogramSearch<Score> {
   using Base::threshold_kind;
   using Base::total_;
   using Base::total_weight_;
+  using Base::try_levels;
   using Base::try_threshold;
 };
 

@@ -1,6 +1,7 @@
 #include "rows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <span>
 
@@ -28,16 +29,29 @@ std::size_t partition_in_two(std::span<std::uint32_t> rows, std::vector<std::uin
   return n_left;
 }
 
-// The common case of records: the positions of the codes up to `last_left`, and of the others.
-std::size_t partition_codes(const std::uint8_t* codes, std::size_t stride, std::uint32_t last_left,
-                            std::size_t n_rows, std::uint32_t* left, std::uint32_t* right) {
+// Two sides of records: the positions of the codes that go left, and of the others. `goes_left`
+// says 1 or 0.
+template <typename GoesLeft>
+std::size_t partition_codes(const std::uint8_t* codes, std::size_t stride, std::size_t n_rows,
+                            std::uint32_t* left, std::uint32_t* right, GoesLeft&& goes_left) {
   std::size_t n_left = 0;
   for (std::size_t i = 0; i < n_rows; ++i) {
     left[n_left] = static_cast<std::uint32_t>(i);
     right[i - n_left] = static_cast<std::uint32_t>(i);
-    n_left += codes[i * stride] <= last_left ? 1 : 0;
+    n_left += goes_left(codes[i * stride]);
   }
   return n_left;
+}
+
+// 1 for the codes that go left.
+std::array<std::uint8_t, 256> sides_of_codes(const CodeColumn& column, const Split& split) {
+  std::array<std::uint8_t, 256> sides{};
+  const bool is_subset = split.kind == SplitKind::kSubset;
+  for (std::uint32_t code = 0; code < column.n_values; ++code) {
+    sides[code] = (is_subset ? split.child_of_code[code] == 0 : code <= split.last_left) ? 1 : 0;
+  }
+  if (column.has_missing) sides[column.missing_code()] = split.default_child == 0 ? 1 : 0;
+  return sides;
 }
 
 template <typename ChildOf>
@@ -98,11 +112,21 @@ void partition_rows(Block& block, std::size_t begin, std::size_t end, const Spli
   const auto order = std::span(scratch.order).first(n_rows);
   const std::size_t stride = block.record_stride;
   const std::uint8_t* codes = block.records.get() + begin * stride + split.feature;
-  const bool is_threshold = split.kind == SplitKind::kReal || split.kind == SplitKind::kInteger;
-  if (is_threshold && !column.has_missing) {
+  if (split.kind != SplitKind::kFanOut) {
     if (scratch.rows.size() < n_rows) scratch.rows.resize(n_rows);
-    const std::size_t n_left =
-        partition_codes(codes, stride, split.last_left, n_rows, order.data(), scratch.rows.data());
+    std::uint32_t* const left = order.data();
+    std::uint32_t* const others = scratch.rows.data();
+    std::size_t n_left = 0;
+    if (split.kind != SplitKind::kSubset && !column.has_missing) {
+      n_left = partition_codes(codes, stride, n_rows, left, others,
+                               [last_left = split.last_left](std::uint8_t code) {
+                                 return std::size_t{code <= last_left ? 1U : 0U};
+                               });
+    } else {
+      const auto sides = sides_of_codes(column, split);
+      n_left = partition_codes(codes, stride, n_rows, left, others,
+                               [&](std::uint8_t code) { return std::size_t{sides[code]}; });
+    }
     scratch.begins = {0, n_left, n_rows};
     const auto right = std::span(scratch.rows).first(n_rows - n_left);
     return reorder_records(block, {begin, order.first(n_left), right}, scratch.bytes);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "drawn_cuts.hpp"
 #include "random.hpp"
 #include "thread_pool.hpp"
 
@@ -12,16 +13,6 @@ namespace {
 
 // Below this many row-feature visits a second thread costs more than it brings.
 constexpr std::size_t kParallelVisits = std::size_t{1} << 16;
-
-double draw_between(double low, double high, Random& random) {
-  return low + (high - low) * random.uniform();
-}
-
-std::int64_t draw_between(std::int64_t low, std::int64_t high, Random& random) {
-  const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
-  const auto step = static_cast<std::uint64_t>(random.uniform() * static_cast<double>(range));
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + std::min(step, range - 1));
-}
 
 template <typename Number, typename Low, typename High>
 Number draw_cut(std::span<const std::uint32_t> present, Low low, High high, Random& random,
@@ -106,6 +97,8 @@ void FeatureDraw::start(std::size_t n_features, const GrowOptions& options) {
     features_.resize(n_features);
     std::iota(features_.begin(), features_.end(), 0U);
   }
+  swapped_.resize(features_.size());
+  batch_.resize(features_.size());
 }
 
 Split FeatureDraw::search(const NodeView& node, const GrowOptions& options,
@@ -155,61 +148,6 @@ void draw_threshold(const FitData& data, const NodeView& node, std::uint32_t fea
   split.has_threshold = true;
   split.last_left = present[last_left];
   split.first_right = present[last_left + 1];
-}
-
-namespace {
-
-template <typename Number, typename Low>
-std::optional<std::uint32_t> draw_dense(std::uint32_t smallest, std::uint32_t largest, Number from,
-                                        Low low, Random& random, Number& threshold) {
-  const Number to = low(largest);
-  if (!std::isfinite(static_cast<double>(to) - static_cast<double>(from))) return std::nullopt;
-  threshold = draw_between(from, to, random);
-  // The last code in [smallest, largest) that begins below the threshold, by halving steps: a
-  // branch would be mispredicted every other time.
-  std::uint32_t last_left = smallest;
-  std::uint32_t n_codes = largest - smallest;
-  while (n_codes > 1) {
-    const std::uint32_t half = n_codes / 2;
-    last_left += low(last_left + half) <= threshold ? half : 0;
-    n_codes -= half;
-  }
-  return last_left;
-}
-
-}  // namespace
-
-std::optional<DenseCut> draw_dense_cut(const BinnedDataset& dataset, std::uint32_t feature,
-                                       std::uint32_t smallest, std::uint32_t largest,
-                                       std::uint64_t node_key) {
-  Random random(derive_key(node_key, std::uint64_t{feature} + 1));
-  DenseCut cut;
-  std::optional<std::uint32_t> last_left;
-  if (dataset.feature(feature).kind == FeatureKind::kInteger) {
-    last_left = draw_dense<std::int64_t>(
-        smallest, largest, dataset.high_of_code(feature, smallest).integer,
-        [&](std::uint32_t code) { return dataset.low_of_code(feature, code).integer; }, random,
-        cut.threshold.integer);
-  } else {
-    last_left = draw_dense<double>(
-        smallest, largest, dataset.high_of_code(feature, smallest).real,
-        [&](std::uint32_t code) { return dataset.low_of_code(feature, code).real; }, random,
-        cut.threshold.real);
-  }
-  if (!last_left) return std::nullopt;
-  cut.last_left = *last_left;
-  return cut;
-}
-
-Value settle_threshold(const BinnedDataset& dataset, std::uint32_t feature, Value threshold,
-                       std::uint32_t last_left, std::uint32_t first_right) {
-  const Value floor = dataset.high_of_code(feature, last_left);
-  const Value ceiling = dataset.low_of_code(feature, first_right);
-  const bool is_between =
-      dataset.feature(feature).kind == FeatureKind::kInteger
-          ? threshold.integer >= floor.integer && threshold.integer < ceiling.integer
-          : threshold.real >= floor.real && threshold.real < ceiling.real;
-  return is_between ? threshold : floor;
 }
 
 }  // namespace committee

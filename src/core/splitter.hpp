@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -84,34 +83,39 @@ class FeatureDraw {
                              HasCodes&& has_codes, Varies&& varies, Try&& try_batch) {
     start(n_features, options);
     const auto n_all = static_cast<std::uint32_t>(features_.size());
-    batch_.clear();
+    std::uint32_t* const features = features_.data();
+    std::uint32_t* const batch = batch_.data();
+    std::size_t n_batch = 0;
     if (options.max_features >= n_all) {
-      for (const std::uint32_t feature : features_) {
-        if (has_codes(feature)) batch_.push_back(feature);
+      for (std::uint32_t i = 0; i < n_all; ++i) {
+        batch[n_batch] = features[i];
+        n_batch += has_codes(features[i]) ? 1 : 0;
       }
-      try_batch(std::span<const std::uint32_t>(batch_));
+      try_batch(std::span<const std::uint32_t>(batch, n_batch));
       return;
     }
     Random random(key);
-    swapped_.clear();
+    std::uint32_t n_swapped = 0;
     std::uint32_t n_counted = 0;
     bool is_found = false;
     for (std::uint32_t i = 0; i < n_all && !is_found; ++i) {
       const std::uint32_t other = i + random.below(n_all - i);
-      std::swap(features_[i], features_[other]);
-      swapped_.push_back(other);
-      const bool is_useful =
-          options.count_constant ? has_codes(features_[i]) : varies(features_[i]);
-      if (is_useful) batch_.push_back(features_[i]);
+      const std::uint32_t feature = features[other];
+      features[other] = features[i];
+      features[i] = feature;
+      swapped_[n_swapped++] = other;
+      const bool is_useful = options.count_constant ? has_codes(feature) : varies(feature);
+      batch[n_batch] = feature;  // counts if it is useful
+      n_batch += is_useful ? 1 : 0;
       n_counted += is_useful || options.count_constant ? 1 : 0;
-      if ((n_counted >= options.max_features || i + 1 == n_all) && !batch_.empty()) {
-        is_found = try_batch(std::span<const std::uint32_t>(batch_));
-        batch_.clear();
+      if ((n_counted >= options.max_features || i + 1 == n_all) && n_batch > 0) {
+        is_found = try_batch(std::span<const std::uint32_t>(batch, n_batch));
+        n_batch = 0;
       }
     }
-    while (!swapped_.empty()) {  // back in order, so that a draw depends on the key alone
-      std::swap(features_[swapped_.size() - 1], features_[swapped_.back()]);
-      swapped_.pop_back();
+    while (n_swapped > 0) {  // back in order, so that a draw depends on the key alone
+      --n_swapped;
+      std::swap(features[n_swapped], features[swapped_[n_swapped]]);
     }
   }
 
@@ -119,7 +123,7 @@ class FeatureDraw {
   void start(std::size_t n_features, const GrowOptions& options);
 
   std::vector<std::uint32_t> features_;  // all to draw from, in order between two searches
-  std::vector<std::uint32_t> swapped_;
+  std::vector<std::uint32_t> swapped_;   // as many, and so in a batch
   std::vector<std::uint32_t> batch_;
 };
 
@@ -134,24 +138,9 @@ double least_leaf_weight(const FitData& data, const GrowOptions& options, const 
 
 // A random cut of the present codes of a threshold feature, `example` giving a block row for
 // each: sets last_left, first_right and the threshold. Uniform between the node's smallest and
-// largest value.
+// largest value, as DrawnCuts does it from the codes of bins.
 void draw_threshold(const FitData& data, const NodeView& node, std::uint32_t feature,
                     std::span<const std::uint32_t> present, std::span<const std::uint32_t> example,
                     Split& split);
-
-// The same draw from the dataset's own codes, of which the node has some in [smallest, largest]:
-// codes up to `last_left` go left. Nothing for infinite values, whose codes have to be counted.
-struct DenseCut {
-  std::uint32_t last_left = 0;
-  Value threshold{.real = 0.0};
-};
-std::optional<DenseCut> draw_dense_cut(const BinnedDataset& dataset, std::uint32_t feature,
-                                       std::uint32_t smallest, std::uint32_t largest,
-                                       std::uint64_t node_key);
-
-// Moves a drawn threshold out of the bins it may have hit: between the largest value of the code
-// before it and the smallest of the code after it, both present in the node.
-Value settle_threshold(const BinnedDataset& dataset, std::uint32_t feature, Value threshold,
-                       std::uint32_t last_left, std::uint32_t first_right);
 
 }  // namespace committee

@@ -6,9 +6,12 @@
 #include <cstring>
 #include <limits>
 
+#include "drawn_subtree.hpp"
 #include "random.hpp"
+#include "record_columns.hpp"
 #include "simd.hpp"
 #include "small_cuts.hpp"
+#include "small_levels.hpp"
 #include "splitter.hpp"
 #include "subtree_rows.hpp"
 
@@ -16,42 +19,6 @@ namespace committee {
 namespace {
 
 // ---- the codes of the subtree's rows ----
-
-constexpr std::size_t kTile = 16;
-using TileRow = std::uint8_t __attribute__((vector_size(kTile)));
-
-// Turns 16 rows of 16 bytes into 16 columns: each round interleaves rows that are eight apart, and
-// four rounds move every bit of the row number past every bit of the column number.
-COMMITTEE_INLINE void transpose(std::array<TileRow, kTile>& tile) {
-  const TileRow low{0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
-  const TileRow high{8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
-  for (int round = 0; round < 4; ++round) {
-    std::array<TileRow, kTile> next;
-    for (std::size_t i = 0; i < kTile / 2; ++i) {
-      next[2 * i] = __builtin_shuffle(tile[i], tile[i + kTile / 2], low);
-      next[2 * i + 1] = __builtin_shuffle(tile[i], tile[i + kTile / 2], high);
-    }
-    tile = next;
-  }
-}
-
-// The records of `n_rows` rows, feature by feature; columns are kRows bytes long.
-COMMITTEE_INLINE void transpose_records(const std::uint8_t* records, std::size_t stride,
-                                        std::size_t n_rows, std::uint8_t* columns) {
-  std::array<TileRow, kTile> tile;
-  for (std::size_t row = 0; row < n_rows; row += kTile) {
-    for (std::size_t feature = 0; feature < stride; feature += kTile) {
-      for (std::size_t i = 0; i < kTile; ++i) {
-        const std::size_t source = row + i < n_rows ? row + i : n_rows - 1;
-        load(records + source * stride + feature, tile[i]);
-      }
-      transpose(tile);
-      for (std::size_t i = 0; i < kTile; ++i) {
-        std::memcpy(columns + (feature + i) * kRows + row, &tile[i], kTile);
-      }
-    }
-  }
-}
 
 // out[i] = column[lanes[i]]
 COMMITTEE_INLINE void take(const std::uint8_t* column, const Lanes& lanes, std::size_t n_rows,
@@ -93,25 +60,6 @@ COMMITTEE_INLINE bool differ(const std::uint8_t* codes, std::size_t n_rows) {
   return false;
 }
 
-// The smallest and the largest of the codes; lanes beyond the rows repeat one of them.
-COMMITTEE_INLINE CodeRange range_of_lanes(const std::uint8_t* codes, std::size_t n_rows) {
-  Bytes smallest;
-  load(codes, smallest);
-  Bytes largest = smallest;
-  for (std::size_t first = SmallNode::kLanes; first < n_rows; first += SmallNode::kLanes) {
-    Bytes own;
-    load(codes + first, own);
-    smallest = own < smallest ? own : smallest;
-    largest = own > largest ? own : largest;
-  }
-  CodeRange range{codes[0], codes[0]};
-  for (std::size_t i = 0; i < std::min(n_rows, SmallNode::kLanes); ++i) {
-    range.smallest = std::min<std::uint8_t>(range.smallest, smallest[i]);
-    range.largest = std::max<std::uint8_t>(range.largest, largest[i]);
-  }
-  return range;
-}
-
 // ---- the subtree ----
 
 // An open node: its rows are order[begin] ... order[end - 1].
@@ -123,14 +71,19 @@ struct OpenRows {
   std::uint64_t key = 0;
 };
 
-// What the subtrees of a tree share, and their working memory.
-template <typename Rows>
+// What the subtrees of a tree share, and their working memory. Tables without categories are grown
+// by code that knows nothing of them.
+template <typename RowsOfNode, bool kCategories>
 struct Workshop {
+  using Rows = RowsOfNode;
+  static constexpr bool kHasCategories = kCategories;
+
   Workshop(const FitData& fit_data, const GrowOptions& grow_options)
       : data(fit_data), options(grow_options) {
     for (std::uint32_t feature = 0; feature < data.dataset->n_features(); ++feature) {
       const CodeColumn& codes = data.dataset->feature(feature).column;
-      if (codes.has_missing) may_miss.push_back(feature);
+      is_category.push_back(data.dataset->feature(feature).kind == FeatureKind::kCategory ? 1 : 0);
+      if (codes.has_missing && is_category.back() == 0) may_miss.push_back(feature);
       has_codes.push_back(codes.n_codes() >= 2 ? 1 : 0);
     }
     columns.resize(data.records->stride * kRows);
@@ -143,15 +96,17 @@ struct Workshop {
 
   const FitData& data;
   const GrowOptions& options;
-  double min_weight = 1.0;    // of a side
-  double least_weight = 2.0;  // of a node that is split
-  std::vector<std::uint32_t> may_miss;
+  double min_weight = 1.0;              // of a side
+  double least_weight = 2.0;            // of a node that is split
+  std::vector<std::uint32_t> may_miss;  // of those that are cut by thresholds
   std::vector<std::uint8_t> has_codes;  // of each feature: at least two
+  std::vector<std::uint8_t> is_category;
   FeatureDraw draw;
   Rows rows;
   std::vector<std::uint8_t> columns;
   std::array<std::uint8_t, 2 * kRows> order{};  // rows of the subtree, each node's side by side
   std::array<OpenRows, kRows> stack;
+  alignas(32) Lanes sides;  // of the node's rows where levels are split; 0: left
 
   const std::uint8_t* column(std::uint32_t feature) const {
     return columns.data() + feature * kRows;
@@ -161,31 +116,44 @@ struct Workshop {
 struct SmallSplit {
   ByteCut cut{.score = -std::numeric_limits<double>::infinity()};
   std::uint32_t feature = 0;
-  Value threshold{.real = 0.0};  // where it is drawn
 };
 
+// Looks at the subsets of the levels of a category. Rows up to `last_left` go left by their sides.
+template <typename Shop>
+COMMITTEE_INLINE void try_levels(Shop& shop, const Lanes& codes, std::size_t n_rows,
+                                 std::uint32_t feature, SmallSplit& best) {
+  if (!differ(codes.data(), n_rows)) return;
+  const std::size_t n_codes = shop.data.dataset->feature(feature).column.n_codes();
+  const auto weight = static_cast<double>(shop.rows.weight());
+  SubsetLimits limits{shop.min_weight, 0.0, best.cut.score};
+  if (shop.options.level_penalty > 0.0) {
+    limits.penalty = level_price(shop.options.level_penalty, shop.rows.impurity(), weight,
+                                 LevelSet(codes.data(), n_rows, n_codes).size());
+    // Many levels may cost more than any split can gain.
+    constexpr double kSlack = 1e-9;
+    const double highest = shop.rows.highest_score();
+    if (highest - limits.penalty + kSlack * (highest + weight) < best.cut.score) return;
+  }
+  ByteCut cut = shop.rows.best_subset(codes.data(), limits, shop.sides);
+  if (!cut.exists || !(cut.score > best.cut.score)) return;
+  cut.last_left = 0;
+  best = {cut, feature};
+}
+
 // Looks for the best split of a node whose rows are `lanes`.
-template <typename Rows>
-COMMITTEE_INLINE SmallSplit find_split(Workshop<Rows>& shop, const Lanes& lanes, std::size_t n_rows,
+template <typename Shop>
+COMMITTEE_INLINE SmallSplit find_split(Shop& shop, const Lanes& lanes, std::size_t n_rows,
                                        std::uint64_t key) {
   alignas(32) Lanes codes;
   SmallSplit best;
   const auto try_feature = [&](std::uint32_t feature) __attribute__((always_inline)) {
     take(shop.column(feature), lanes, n_rows, codes.data());
-    if (!shop.options.random_thresholds) {
-      if (!differ(codes.data(), n_rows)) return;
-      const ByteCut cut = shop.rows.best_cut(codes.data(), shop.min_weight, best.cut.score);
-      if (cut.exists && cut.score > best.cut.score) best = {cut, feature, {}};
-      return;
+    if constexpr (Shop::kHasCategories) {
+      if (shop.is_category[feature] != 0) return try_levels(shop, codes, n_rows, feature, best);
     }
-    const CodeRange range = range_of_lanes(codes.data(), n_rows);
-    if (range.smallest == range.largest) return;
-    const auto drawn =
-        draw_dense_cut(*shop.data.dataset, feature, range.smallest, range.largest, key);
-    const ByteCut cut = shop.rows.cut_at(codes.data(), drawn->last_left, shop.min_weight);
-    if (cut.exists && cut.score > best.cut.score) {
-      best = {cut, feature, drawn->threshold};
-    }
+    if (!differ(codes.data(), n_rows)) return;
+    const ByteCut cut = shop.rows.best_cut(codes.data(), shop.min_weight, best.cut.score);
+    if (cut.exists && cut.score > best.cut.score) best = {cut, feature};
   };
   shop.draw.draw(
       key, shop.data.dataset->n_features(), shop.options,
@@ -206,9 +174,14 @@ COMMITTEE_INLINE SmallSplit find_split(Workshop<Rows>& shop, const Lanes& lanes,
   return best;
 }
 
+// The larger child takes what the node has never seen.
+COMMITTEE_INLINE bool is_left_larger(const ByteCut& cut, std::int64_t weight) {
+  return cut.left_weight > static_cast<double>(weight) - cut.left_weight;
+}
+
 // The threshold of a split, between the codes next to the cut that occur in the node.
-template <typename Rows>
-COMMITTEE_INLINE Node make_node(const Workshop<Rows>& shop, const SmallSplit& split,
+template <typename Shop>
+COMMITTEE_INLINE Node make_node(const Shop& shop, const SmallSplit& split,
                                 const std::uint8_t* codes, std::size_t n_rows,
                                 std::int64_t weight) {
   std::uint32_t last_left = 0;
@@ -221,11 +194,8 @@ COMMITTEE_INLINE Node make_node(const Workshop<Rows>& shop, const SmallSplit& sp
   }
   const BinnedDataset& dataset = *shop.data.dataset;
   const FeatureKind kind = dataset.feature(split.feature).kind;
-  const Value threshold =
-      shop.options.random_thresholds
-          ? settle_threshold(dataset, split.feature, split.threshold, last_left, first_right)
-          : middle(kind, dataset.high_of_code(split.feature, last_left),
-                   dataset.low_of_code(split.feature, first_right));
+  const Value threshold = middle(kind, dataset.high_of_code(split.feature, last_left),
+                                 dataset.low_of_code(split.feature, first_right));
   Node node;
   const bool is_integer = kind == FeatureKind::kInteger;
   if (is_integer) {
@@ -233,10 +203,34 @@ COMMITTEE_INLINE Node make_node(const Workshop<Rows>& shop, const SmallSplit& sp
   } else {
     node.threshold.real = threshold.real;
   }
-  // The larger child takes what the node has never seen.
-  const bool default_left =
-      split.cut.left_weight > static_cast<double>(weight) - split.cut.left_weight;
-  node.set_split(split.feature, is_integer ? SplitKind::kInteger : SplitKind::kReal, default_left);
+  node.set_split(split.feature, is_integer ? SplitKind::kInteger : SplitKind::kReal,
+                 is_left_larger(split.cut, weight));
+  return node;
+}
+
+// Where the levels of the node's rows go.
+template <typename Shop>
+COMMITTEE_INLINE Node make_subset_node(const Shop& shop, const SmallSplit& split,
+                                       const std::uint8_t* codes, std::size_t n_rows,
+                                       std::vector<std::uint32_t>& category_data) {
+  const CodeColumn& column = shop.data.dataset->feature(split.feature).column;
+  const std::uint32_t missing = column.has_missing ? column.missing_code() : kByteCodes;
+  bool default_left = is_left_larger(split.cut, shop.rows.weight());
+  // Missing values are a level of their own, and take what the node has never seen with them.
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    default_left = codes[i] == missing ? shop.sides[i] == 0 : default_left;
+  }
+  Lanes leaving;
+  std::size_t n_leaving = 0;
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    leaving[n_leaving] = codes[i];
+    n_leaving += (shop.sides[i] == 0) != default_left ? 1 : 0;
+  }
+  Node node;
+  node.threshold.offset = category_data.size();
+  const LevelSet levels(leaving.data(), n_leaving, column.n_codes());
+  append_subset(levels.words(), category_data);
+  node.set_split(split.feature, SplitKind::kSubset, default_left);
   return node;
 }
 
@@ -256,8 +250,8 @@ COMMITTEE_INLINE std::size_t divide_lanes(const Lanes& lanes, const std::uint8_t
 }
 
 // Whether the rows of the subtree can be told by their codes alone.
-template <typename Rows>
-COMMITTEE_INLINE bool load_subtree(Workshop<Rows>& shop, const SubtreeRoot& root) {
+template <typename Shop>
+COMMITTEE_INLINE bool load_subtree(Shop& shop, const SubtreeRoot& root) {
   const std::size_t n_rows = root.end - root.begin;
   if (!shop.rows.prepare(root.block->statistics, root.begin, n_rows)) return false;
   const std::size_t stride = root.block->record_stride;
@@ -274,8 +268,8 @@ COMMITTEE_INLINE bool load_subtree(Workshop<Rows>& shop, const SubtreeRoot& root
   return true;
 }
 
-template <typename Rows>
-void leave_open(const Workshop<Rows>& shop, const SubtreeRoot& root, const OpenRows& node,
+template <typename Shop>
+void leave_open(const Shop& shop, const SubtreeRoot& root, const OpenRows& node,
                 std::vector<CoarseNode>& coarse) {
   CoarseNode open{{}, node.index, node.depth, node.key};
   for (std::size_t i = node.begin; i < node.end; ++i) {
@@ -284,8 +278,8 @@ void leave_open(const Workshop<Rows>& shop, const SubtreeRoot& root, const OpenR
   coarse.push_back(std::move(open));
 }
 
-template <typename Rows>
-COMMITTEE_INLINE bool grow_subtree(Workshop<Rows>& shop, const SubtreeRoot& root, Piece& piece,
+template <typename Shop>
+COMMITTEE_INLINE bool grow_subtree(Shop& shop, const SubtreeRoot& root, Piece& piece,
                                    std::vector<CoarseNode>& coarse) {
   if (!load_subtree(shop, root)) return false;
   std::size_t n_open = 0;
@@ -307,6 +301,7 @@ COMMITTEE_INLINE bool grow_subtree(Workshop<Rows>& shop, const SubtreeRoot& root
     }
     if (shop.rows.is_pure()) continue;
     shop.rows.start_search();
+    if constexpr (Shop::kHasCategories) shop.rows.start_subsets();
     const SmallSplit split = find_split(shop, lanes, n_rows, node.key);
     if (!split.cut.exists) continue;
 
@@ -315,9 +310,14 @@ COMMITTEE_INLINE bool grow_subtree(Workshop<Rows>& shop, const SubtreeRoot& root
     GrownNode& grown = piece.nodes[node.index];
     grown.n_children = 2;
     grown.first_child = first_child;
-    grown.node = make_node(shop, split, codes.data(), n_rows, shop.rows.weight());
-    const std::size_t n_left =
-        divide_lanes(lanes, codes.data(), n_rows, split.cut.last_left, order);
+    const std::uint8_t* places = codes.data();
+    if (Shop::kHasCategories && shop.is_category[split.feature] != 0) {
+      grown.node = make_subset_node(shop, split, codes.data(), n_rows, piece.category_data);
+      places = shop.sides.data();
+    } else {
+      grown.node = make_node(shop, split, codes.data(), n_rows, shop.rows.weight());
+    }
+    const std::size_t n_left = divide_lanes(lanes, places, n_rows, split.cut.last_left, order);
     GrownNode left;
     left.begin = grown.begin;
     left.end = grown.begin + static_cast<std::uint32_t>(n_left);
@@ -335,19 +335,19 @@ COMMITTEE_INLINE bool grow_subtree(Workshop<Rows>& shop, const SubtreeRoot& root
   return true;
 }
 
-template <typename Rows>
-COMMITTEE_AVX2 bool grow_avx2(Workshop<Rows>& shop, const SubtreeRoot& root, Piece& piece,
+template <typename Shop>
+COMMITTEE_AVX2 bool grow_avx2(Shop& shop, const SubtreeRoot& root, Piece& piece,
                               std::vector<CoarseNode>& coarse) {
   return grow_subtree(shop, root, piece, coarse);
 }
 
-template <typename Rows>
-bool grow_plain(Workshop<Rows>& shop, const SubtreeRoot& root, Piece& piece,
+template <typename Shop>
+bool grow_plain(Shop& shop, const SubtreeRoot& root, Piece& piece,
                 std::vector<CoarseNode>& coarse) {
   return grow_subtree(shop, root, piece, coarse);
 }
 
-template <typename Rows>
+template <typename Shop>
 class WorkshopGrower final : public SubtreeGrower {
  public:
   WorkshopGrower(const FitData& data, const GrowOptions& options) : shop_(data, options) {}
@@ -365,24 +365,33 @@ class WorkshopGrower final : public SubtreeGrower {
   }
 
  private:
-  Workshop<Rows> shop_;
+  Shop shop_;
 };
 
 template <typename Rows>
 std::unique_ptr<SubtreeGrower> make_for(const FitData& data, const GrowOptions& options) {
   if (!Rows::serves(data, options)) return nullptr;
-  return std::make_unique<WorkshopGrower<Rows>>(data, options);
+  for (std::size_t i = 0; i < data.dataset->n_features(); ++i) {
+    if (data.dataset->feature(i).kind == FeatureKind::kCategory) {
+      return std::make_unique<WorkshopGrower<Workshop<Rows, true>>>(data, options);
+    }
+  }
+  return std::make_unique<WorkshopGrower<Workshop<Rows, false>>>(data, options);
 }
 
-// Thresholds only, and such that a random one can be drawn from the codes.
-bool has_plain_features(const BinnedDataset& dataset, bool random_thresholds) {
+// Subsets of levels, and thresholds such that a random one can be drawn from the codes.
+bool has_plain_features(const BinnedDataset& dataset, const GrowOptions& options) {
   for (std::size_t i = 0; i < dataset.n_features(); ++i) {
     const BinnedFeature& feature = dataset.feature(i);
     if (feature.column.n_codes() < 2) continue;
-    if (feature.kind == FeatureKind::kCategory || feature.low.empty()) return false;
+    if (feature.kind == FeatureKind::kCategory) {
+      if (options.fan_out_categories) return false;
+      continue;
+    }
+    if (feature.low.empty()) return false;
     const bool is_finite = feature.kind == FeatureKind::kInteger ||
                            std::isfinite(feature.low.back().real - feature.high.front().real);
-    if (random_thresholds && !is_finite) return false;
+    if (options.random_thresholds && !is_finite) return false;
   }
   return true;
 }
@@ -394,8 +403,9 @@ std::unique_ptr<SubtreeGrower> make_subtree_grower(const FitData& data,
   const bool is_plain = data.records != nullptr && data.entries.weights_are_repetitions &&
                         options.max_leaf_nodes == 0 && options.monotonic.empty() &&
                         options.min_impurity_decrease <= 0.0 &&
-                        has_plain_features(*data.dataset, options.random_thresholds);
+                        has_plain_features(*data.dataset, options);
   if (!is_plain) return nullptr;
+  if (options.random_thresholds) return make_drawn_subtree_grower(data, options);
   if (auto grower = make_for<BinaryRows<Criterion::kGini>>(data, options)) return grower;
   if (auto grower = make_for<BinaryRows<Criterion::kEntropy>>(data, options)) return grower;
   if (auto grower = make_for<ClassRows>(data, options)) return grower;

@@ -2,6 +2,7 @@
 #include "tree.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -20,6 +21,29 @@ std::vector<std::uint32_t> subset_data(std::vector<std::uint32_t> leaving) {
   data[0] = static_cast<std::uint32_t>(n_words);
   for (const std::uint32_t level : leaving) data[1 + level / 32] |= 1U << (level % 32);
   return data;
+}
+
+void append_subset(const std::array<std::uint64_t, 4>& leaving, std::vector<std::uint32_t>& data) {
+  std::uint32_t n_levels = 0;
+  std::uint32_t n_words = 0;
+  for (std::uint32_t i = 0; i < leaving.size(); ++i) {
+    if (leaving[i] == 0) continue;
+    n_levels += static_cast<std::uint32_t>(std::popcount(leaving[i]));
+    n_words = 2 * i + (leaving[i] >> 32 != 0 ? 2 : 1);
+  }
+  if (n_levels > n_words) {
+    data.push_back(n_words);
+    for (std::uint32_t i = 0; i < n_words; ++i) {
+      data.push_back(static_cast<std::uint32_t>(leaving[i / 2] >> (32 * (i % 2))));
+    }
+    return;
+  }
+  data.push_back(n_levels | kListFlag);
+  for (std::uint32_t i = 0; i < leaving.size(); ++i) {
+    for (std::uint64_t rest = leaving[i]; rest != 0; rest &= rest - 1) {
+      data.push_back(64 * i + static_cast<std::uint32_t>(std::countr_zero(rest)));
+    }
+  }
 }
 
 std::uint32_t Tree::n_children(std::uint32_t node) const {

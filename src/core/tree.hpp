@@ -4,6 +4,7 @@
 // parent, so one pass backwards over the nodes visits children before parents.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -69,6 +70,8 @@ inline std::size_t category_length(SplitKind kind, const std::uint32_t* data) {
 
 // The category data of a subset split: the shorter of both forms. At least one level.
 std::vector<std::uint32_t> subset_data(std::vector<std::uint32_t> leaving);
+// Appends the same for levels below 256, given as bits.
+void append_subset(const std::array<std::uint64_t, 4>& leaving, std::vector<std::uint32_t>& data);
 
 struct Tree {
   std::uint32_t n_features = 0;
