@@ -31,6 +31,8 @@ class CommitteeModel(NamedMembers):
     verbose: int
     random_state: Any
 
+    _voices: Any  # fitted: how members are asked
+
     # ---- what classifiers and regressors do in their own way ----
 
     @abstractmethod
@@ -97,6 +99,12 @@ class CommitteeModel(NamedMembers):
         self.__dict__.update(attributes)
 
     # ---- asking ----
+
+    @property
+    def _member_voices(self) -> list[Voice]:
+        """How each of `estimators_` is asked."""
+        voices: list[Voice] = self._voices
+        return voices
 
     def _open(self, X: Any) -> AnyTable:
         """Return a table to predict, with the columns of `fit`."""

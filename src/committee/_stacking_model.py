@@ -184,6 +184,10 @@ class StackingModel(TransformerMixin, CommitteeModel):
 
     # ---- asking ----
 
+    @property
+    def _member_voices(self) -> list[Voice]:
+        return self._voices[0]
+
     def _meta_features(self, X: Any) -> Any:
         """Return what the meta-learner sees."""
         table = self._open(X)
