@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -115,9 +115,7 @@ class CommitteeModel(NamedMembers):
         )
 
 
-def ask_each(members: Sequence[Any], voices: Sequence[Voice], table: AnyTable) -> list[Floats]:
-    """Return what each fitted member says about the rows of a table."""
-    return [
-        voice.ask(member, table.shown_to(member) if reads_tables(member) else table.native)
-        for member, voice in zip(members, voices, strict=True)
-    ]
+def ask_each(members: Sequence[Any], voices: Sequence[Voice], table: AnyTable) -> Iterator[Floats]:
+    """Yield what each fitted member says about the rows of a table."""
+    for member, voice in zip(members, voices, strict=True):
+        yield voice.ask(member, table.shown_to(member) if reads_tables(member) else table.native)

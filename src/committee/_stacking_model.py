@@ -204,7 +204,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
         for number, layer in enumerate(layers):
             if number:
                 shown = AnyTable(self._features(opinions, layers[number - 1].voices, table))
-            opinions = ask_each(layer.members, layer.voices, shown)
+            opinions = list(ask_each(layer.members, layer.voices, shown))
         return self._features(opinions, layers[-1].voices, table), opinions
 
     def _features(

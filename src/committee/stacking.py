@@ -254,14 +254,12 @@ class StackingClassifier(ClassifierMixin, StackingModel):
 
     def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
         warn_of_column(y, stacklevel=5)
-        is_prefit = isinstance(self.cv, str) and self.cv == "prefit"
-        return read_labels(y, pairs if is_prefit else [], type(self).__name__)
+        return read_labels(y, pairs if self._is_prefit else [], type(self).__name__)
 
     def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
         assert labels is not None
-        is_prefit = isinstance(self.cv, str) and self.cv == "prefit"
         methods = _METHODS[1:] if self.stack_method == "auto" else (self.stack_method,)
-        return class_voice(name, estimator, labels, methods, is_prefit=is_prefit)
+        return class_voice(name, estimator, labels, methods, is_prefit=self._is_prefit)
 
     def _linear_final(self) -> Any:
         return LogisticRegression()
