@@ -8,6 +8,7 @@ import pytest
 import sklearn.ensemble as sk
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import cohen_kappa_score
 from sklearn.svm import SVC
@@ -362,3 +363,74 @@ def test_errors_in_plain_words(classes):
     forest = cm.RandomForestClassifier(2).fit(X, two)
     with pytest.raises(ValueError, match="one output"):
         cm.diversity(forest, X, two)
+
+
+# --- whom a committee weighs, and what its members speak of -------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["Classifier", "Regressor"])
+def test_the_weights_of_a_selection_are_those_of_the_chosen_models(classes, numbers, kind):
+    X, y = classes if kind == "Classifier" else numbers
+    tree, forest = getattr(cm, f"DecisionTree{kind}"), getattr(cm, f"RandomForest{kind}")
+    library = [
+        ("stump", tree(max_depth=1)),
+        ("tree", tree(max_depth=4)),
+        ("useless", tree(max_depth=1, max_features=1, random_state=0)),
+        ("forest", forest(20, random_state=0)),
+    ]
+    model = getattr(cm, f"EnsembleSelection{kind}")(library, random_state=0).fit(X[:100], y[:100])
+    model.weights_ = np.array([0.0, 0.25, 0.0, 0.75])  # whatever the rows said
+    members = [each.fit(X[:100], _codes(y[:100])) for _, each in (library[1], library[3])]
+    model.estimators_, model._voices = members, [model._voices[0]] * 2
+    model.named_estimators_ = {"tree": members[0], "forest": members[1]}
+
+    found = cm.diversity(model, X[100:], y[100:])
+
+    assert found.names == ("tree", "forest")
+    assert_allclose(found.weights, [0.25, 0.75])
+    assert_allclose(found.combined_error, found.committee_error)
+
+
+def _codes(y):
+    return np.unique(y, return_inverse=True)[1] if y.dtype.kind == "U" else y
+
+
+def test_convex_weights_of_a_later_layer_are_not_those_of_the_first(numbers):
+    X, y = numbers
+    line, tree = LinearRegression(), cm.DecisionTreeRegressor(max_depth=3)
+    stack = cm.StackingRegressor(
+        [("line", line), ("tree", tree)], "convex", layers=[[("line2", line), ("tree2", tree)]]
+    ).fit(X, y)
+
+    assert_allclose(cm.diversity(stack, X, y).weights, [0.5, 0.5])
+
+
+TEAMS = [
+    cm.VotingClassifier,
+    cm.StackingClassifier,
+    cm.EnsembleSelectionClassifier,
+    cm.DynamicSelectionClassifier,
+]
+
+
+@pytest.mark.parametrize("team", TEAMS)
+def test_frozen_members_speak_of_labels_beside_others_that_speak_of_codes(classes, team):
+    X, y = classes
+    frozen = cm.DecisionTreeClassifier(max_depth=3).fit(X[:50], y[:50])
+    members = [("frozen", FrozenEstimator(frozen)), ("tree", cm.DecisionTreeClassifier())]
+    found = cm.diversity(team(members).fit(X[50:100], y[50:100]), X[100:], y[100:])
+
+    alone = cm.DecisionTreeClassifier().fit(X[50:100], y[50:100])
+    scores = {"frozen": frozen.score(X[100:], y[100:]), "tree": alone.score(X[100:], y[100:])}
+    assert_allclose(found.accuracy, [scores[name] for name in found.names])
+
+
+@pytest.mark.parametrize("team", TEAMS)
+def test_labels_of_fitted_members_are_not_taken_for_codes(classes, team):
+    X, y = classes
+    y = _codes(y) + 1  # members that know 1 and 2 of 1, 2, 3: codes would look like that
+    known = y[:100] < 3
+    tree = cm.DecisionTreeClassifier().fit(X[:100][known], y[:100][known])
+    found = cm.diversity(team([("tree", tree)], cv="prefit").fit(X[:100], y[:100]), X, y)
+
+    assert_allclose(found.accuracy, [tree.score(X, y)])

@@ -14,6 +14,7 @@ from committee import (
     BaggingClassifier,
     BaggingRegressor,
     DecisionTreeClassifier,
+    EnsembleSelectionClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -259,3 +260,26 @@ def test_the_picture_has_both_curves_and_the_pruned_ensemble(classes):
     with pytest.raises(TypeError, match="path must be"):
         plot_pruning(forest)
     plt.close("all")
+
+
+def test_a_selection_can_be_pruned_though_not_all_models_were_chosen(classes, tmp_path):
+    X, y = classes
+    guess = ("guess", DecisionTreeClassifier(min_samples_leaf=10**6))
+    forests = [(f"seed{k}", RandomForestClassifier(30, random_state=k)) for k in range(2)]
+    library = [guess, *forests]
+    model = EnsembleSelectionClassifier(library, sorted_init=2, n_rounds=2).fit(X[:200], y[:200])
+    chosen = np.flatnonzero(model.weights_)
+    assert 1 < len(chosen) < chosen[-1] + 1  # some model before the last is left out
+    small, path = prune_ensemble(model, X[200:], y[200:], n_members=1)
+
+    (kept,) = chosen[path.members[:1]]
+    name = library[kept][0]
+    assert np.flatnonzero(small.weights_).tolist() == [kept]
+    assert small.weights_.sum() == 1
+    assert [n for n, each in small.named_estimators_.items() if each != "drop"] == [name]
+    alone = model.named_estimators_[name]
+    np.testing.assert_allclose(small.predict_proba(X), alone.predict_proba(X))
+    assert len(model.estimators_) == len(chosen)  # as it was
+    committee.save(small, tmp_path / "small.committee")
+    loaded = committee.load(tmp_path / "small.committee")
+    assert (loaded.predict(X) == small.predict(X)).all()

@@ -1,6 +1,7 @@
 """scikit-learn's conventions: its own checks on voting and stacking, and parity of names."""
 
 import inspect
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from committee import (
     C45Classifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    DynamicSelectionClassifier,
+    EnsembleSelectionClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
@@ -123,3 +126,23 @@ def test_tags_follow_who_reads_the_table():
     mixed = VotingClassifier([*classifiers(), *foreign_classifiers()])
     assert not mixed.__sklearn_tags__().input_tags.allow_nan
     assert not mixed.__sklearn_tags__().input_tags.sparse
+
+
+@pytest.mark.parametrize(
+    "team",
+    [
+        StackingClassifier,
+        partial(VotingClassifier, weights="learned"),
+        EnsembleSelectionClassifier,
+        DynamicSelectionClassifier,
+    ],
+)
+@pytest.mark.parametrize("cv", [3, "oob"])
+def test_progress_ends_with_the_last_fit(team, cv, capsys):
+    X, y = np.arange(60.0).reshape(-1, 1), np.arange(60) % 2
+    members = [("tree", DecisionTreeClassifier()), ("forest", RandomForestClassifier(20))]
+    team(members, cv=cv, verbose=2).fit(X, y)
+
+    told = [line for line in capsys.readouterr().err.splitlines() if " fits" in line]
+    done, of, n_all = told[-1].split(": ")[1].split()[:3]
+    assert (done, of) == (n_all, "of")

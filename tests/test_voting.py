@@ -33,6 +33,7 @@ from committee import (
     ExtraTreesClassifier,
     GradientBoostingRegressor,
     RandomForestClassifier,
+    StackingClassifier,
     VotingClassifier,
     VotingRegressor,
 )
@@ -846,3 +847,37 @@ def test_the_constructor_has_scikit_learns_parameters_and_defaults(cls):
     ours = inspect.signature(cls).parameters
     for name, parameter in theirs.items():
         assert (ours[name].default, ours[name].kind) == (parameter.default, parameter.kind), name
+
+
+@pytest.mark.parametrize("label", ["?", -1, None])
+def test_the_score_of_a_committee_that_abstains_with_any_label(label):
+    X = np.eye(3)[np.r_[0:3, 0:3]]
+    says = [("a", Says(0)), ("b", Says(3))]
+    table = np.hstack([X, X[[0, 1, 2, 1, 2, 2]]])  # they disagree about rows 3 and 4
+    y = np.array([0, 1, 2, 0, 1, 0])
+    team = VotingClassifier(says, voting="majority", abstain_label=label).fit(table, y)
+
+    assert team.score(table, y) == pytest.approx(3 / 6 if label is not None else 5 / 6)
+    if label is not None:
+        weights = [1, 0, 0, 1, 0, 0]
+        assert team.score(table, y, sample_weight=weights) == 0.5
+    with pytest.raises(ValueError, match="6"):
+        team.score(table, y[:3])
+
+
+@pytest.mark.parametrize("voting", ["hard", "soft"])
+def test_stacks_of_scikit_learn_can_be_members_before_they_are_fitted(voting, rng):
+    """They hide predict and predict_proba as long as they have no meta-learner."""
+    X = rng.normal(size=(90, 3))
+    y = np.where(X[:, 0] + rng.normal(0, 0.3, 90) > 0, "yes", "no")
+    stack = sklearn.ensemble.StackingClassifier(
+        [("bayes", GaussianNB())], cv=3
+    )  # hides predict_proba
+    members = [("stack", stack), ("pipe", make_pipeline(StandardScaler(), stack))]
+    ours = VotingClassifier(members, voting=voting).fit(X, y)
+
+    theirs = sklearn.ensemble.VotingClassifier(members, voting=voting).fit(X, y)
+    assert (ours.predict(X) == theirs.predict(X)).all()
+    assert StackingClassifier(members).fit(X, y).stack_method_ == ["predict_proba"] * 2
+    with pytest.raises(ValueError, match="predict_proba"):
+        VotingClassifier([("svc", LinearSVC())], voting="soft").fit(X, y)

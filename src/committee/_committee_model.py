@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -31,6 +31,8 @@ class CommitteeModel(NamedMembers):
     n_jobs: int | None
     verbose: int
     random_state: Any
+
+    _voices: Any  # fitted: how members are asked
 
     # ---- what classifiers and regressors do in their own way ----
 
@@ -133,6 +135,12 @@ class CommitteeModel(NamedMembers):
 
     # ---- asking ----
 
+    @property
+    def _member_voices(self) -> list[Voice]:
+        """How each of `estimators_` is asked."""
+        voices: list[Voice] = self._voices
+        return voices
+
     def _open(self, X: Any) -> AnyTable:
         """Return a table to predict, with the columns of `fit`."""
         self._check_fitted()
@@ -179,9 +187,7 @@ class OfRegressors(CommitteeModel):
         return Voice("predict", 0)
 
 
-def ask_each(members: Sequence[Any], voices: Sequence[Voice], table: AnyTable) -> list[Floats]:
-    """Return what each fitted member says about the rows of a table."""
-    return [
-        voice.ask(member, table.shown_to(member) if reads_tables(member) else table.native)
-        for member, voice in zip(members, voices, strict=True)
-    ]
+def ask_each(members: Sequence[Any], voices: Sequence[Voice], table: AnyTable) -> Iterator[Floats]:
+    """Yield what each fitted member says about the rows of a table."""
+    for member, voice in zip(members, voices, strict=True):
+        yield voice.ask(member, table.shown_to(member) if reads_tables(member) else table.native)

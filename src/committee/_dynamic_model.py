@@ -13,17 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee._any_table import AnyTable, reads_tables
-from committee._committee_model import CommitteeModel
+from committee._any_table import AnyTable
+from committee._committee_model import CommitteeModel, ask_each
 from committee._competence import LocalCompetence, by_distance, local_means
-from committee._level_one import LevelOne, fit_layer
+from committee._level_one import LevelOne, count_fits, fit_layer
 from committee._named_members import Named
 from committee._neighborhood import METRICS, Neighborhood
 from committee._params import check_bool, check_choice, check_int
 from committee._team import Floats, Team
 from committee._voice import Voice
-
-_SPLITS = 11  # as in stacking: the same seed holds out the same rows
 
 
 class DynamicModel(CommitteeModel):
@@ -109,7 +107,7 @@ class DynamicModel(CommitteeModel):
     def _fit_members(self, team: Team, pairs: Named, groups: Any, seed: int) -> LevelOne:
         plan = self._plan(team, groups, seed)
         (splits,) = plan.layers
-        n_fits = len(pairs) * (len(splits) * (plan.source != "prefit") + bool(self.refit))
+        n_fits = count_fits(pairs, plan, len(splits), len(team.y), refit=self.refit)
         return fit_layer(
             team,
             pairs,
@@ -142,13 +140,8 @@ class DynamicModel(CommitteeModel):
         """Return the mean opinion of the members, each row with its own weights."""
         table = self._open(X)
         weights, _, _ = self._local(table)
-        total: Floats | None = None
-        for number, (member, voice) in enumerate(zip(self.estimators_, self._voices, strict=True)):
-            shown = table.shown_to(member) if reads_tables(member) else table.native
-            part = weights[:, number : number + 1] * voice.ask(member, shown)
-            total = part if total is None else total + part
-        assert total is not None
-        return total
+        said = ask_each(self.estimators_, self._voices, table)
+        return np.asarray(sum(weights[:, [number]] * each for number, each in enumerate(said)))
 
     def explain(self, X: Any) -> LocalCompetence:
         """Tell who is asked about rows, and how well each did on their neighbours.

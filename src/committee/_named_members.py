@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from sklearn import get_config
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
@@ -207,7 +209,8 @@ def _is_dropped(member: Any) -> bool:
 
 def check_member_kind(name: str, member: Any, kind: str) -> None:
     """Raise unless a member can be fitted and predicts what is asked for."""
-    if isinstance(member, type) or not (hasattr(member, "fit") and hasattr(member, "predict")):
+    can_fit = not isinstance(member, type) and hasattr(member, "fit")
+    if not (can_fit and will_answer(member, "predict")):
         raise ValueError(
             f"The estimator {name!r} should be a {kind}: an instance with fit and predict, or "
             f'"drop"; got {member!r}'
@@ -220,6 +223,26 @@ def check_member_kind(name: str, member: Any, kind: str) -> None:
         raise ValueError(
             f"The estimator {type(member).__name__} should be a {kind}: {name!r} is a {found}"
         )
+
+
+def will_answer(member: Any, method: str) -> bool:
+    """Whether a member has a method, once it is fitted."""
+    if hasattr(member, method):
+        return True
+    # Before they are fitted, scikit-learn's stacks hide what their default meta-learner can.
+    unset = [
+        name
+        for name, value in _params_of(member).items()
+        if value is None and name.split("__")[-1] == "final_estimator"
+    ]
+    if not unset:
+        return False
+    whole = clone(member).set_params(**{name: LogisticRegression() for name in unset})
+    return hasattr(whole, method)
+
+
+def _params_of(member: Any) -> dict[str, Any]:
+    return dict(member.get_params()) if hasattr(member, "get_params") else {}
 
 
 def check_class_counts(model: Any, voices: Sequence[Any]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
-from committee._named_members import Named
+from committee._named_members import Named, will_answer
 from committee._target import read_classes
 from committee._voice import Voice
 
@@ -76,7 +76,7 @@ def class_voice(
     voice : Voice
         How to ask.
     """
-    method = next((each for each in methods if hasattr(estimator, each)), None)
+    method = next((each for each in methods if will_answer(estimator, each)), None)
     if method is None:
         raise ValueError(f"Underlying estimator {name} does not implement the method {methods[0]}.")
     speaks_labels = is_prefit or isinstance(estimator, FrozenEstimator)

@@ -16,6 +16,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
 from committee._any_table import AnyTable
+from committee._committee_model import CommitteeModel
 from committee._convex_weights import ConvexClassifier, ConvexRegressor
 from committee._members import is_own
 from committee._voice import Voice
@@ -37,8 +38,8 @@ class Panel:
         With a sum of one.
     labels : ndarray or None
         Labels of the classes that members know; None for regressors.
-    speaks_labels : bool
-        Whether members speak of labels; else of codes.
+    speaks_labels : sequence of bool
+        Whether each member speaks of labels; else of codes.
     asks_shares : bool
         Whether members are asked for probabilities; else for the class they vote for.
     columns : sequence of ndarray or None
@@ -49,7 +50,7 @@ class Panel:
     members: Sequence[Any]
     weights: Floats
     labels: NDArray[Any] | None
-    speaks_labels: bool
+    speaks_labels: Sequence[bool]
     asks_shares: bool
     columns: Sequence[NDArray[np.int64]] | None
 
@@ -63,7 +64,7 @@ class Panel:
         if self.labels is None:
             answer = np.asarray(member.predict(X), np.float64)
             return answer.reshape(len(answer), -1), None
-        own = self.labels if self.speaks_labels else None
+        own = self.labels if self.speaks_labels[number] else None
         votes = Voice("predict", len(self.labels), own)
         if not (self.asks_shares and _has_shares(member)):
             opinion = votes.ask(member, X)
@@ -114,9 +115,9 @@ def make_panel(committee: Any) -> Panel:
     if _is_classifier(committee):
         labels = np.asarray(committee.classes_)
         asks_shares = not _counts_votes(committee)
-        speaks = _speak_labels(members, labels)
+        speaks = _speak_labels(committee, members, labels)
         return Panel(names, members, weights, labels, speaks, asks_shares, columns)
-    return Panel(names, members, weights, None, False, False, columns)
+    return Panel(names, members, weights, None, (), False, columns)
 
 
 def _panel_of_list(given: Sequence[Any]) -> Panel:
@@ -141,12 +142,12 @@ def _panel_of_list(given: Sequence[Any]) -> Panel:
     if len(kinds) > 1:
         raise ValueError("committee must hold classifiers or regressors; got a list with both")
     if not kinds.pop():
-        return Panel(names, members, weights, None, False, False, None)
+        return Panel(names, members, weights, None, (), False, None)
     lacking = [name for name, member in pairs if not hasattr(member, "classes_")]
     if lacking:
         raise NotFittedError(f"members must be fitted and have classes_; got {lacking} without")
     labels = np.unique(np.concatenate([np.asarray(member.classes_) for member in members]))
-    return Panel(names, members, weights, labels, True, True, None)
+    return Panel(names, members, weights, labels, [True] * len(members), True, None)
 
 
 def _members_of(committee: Any) -> Sequence[Any]:
@@ -186,6 +187,8 @@ def _names_of(committee: Any, n_members: int) -> tuple[str, ...]:
 
 def _weights_of(committee: Any, n_members: int) -> Floats:
     final = getattr(committee, "final_estimator_", None)
+    if len(getattr(committee, "layers_", ())) > 1:  # it weighs the members of the last layer
+        final = None
     candidates = [
         getattr(committee, "weights_", None),
         getattr(committee, "estimator_weights_", None),
@@ -196,7 +199,11 @@ def _weights_of(committee: Any, n_members: int) -> Floats:
         if found is None or isinstance(found, str):
             continue
         weights = np.asarray(found, np.float64)
-        if weights.ndim == 1 and len(weights) >= n_members and not weights[n_members:].any():
+        if weights.ndim != 1:
+            continue
+        if np.count_nonzero(weights) == n_members:  # models of a library that were chosen
+            weights = weights[weights != 0]
+        if len(weights) >= n_members and not weights[n_members:].any():
             weights = weights[:n_members]
             if not weights.sum() > 0:
                 raise ValueError(
@@ -215,15 +222,18 @@ def _counts_votes(committee: Any) -> bool:
     return is_adaboost and getattr(committee, "variant", "discrete") == "discrete"
 
 
-def _speak_labels(members: Sequence[Any], labels: NDArray[Any]) -> bool:
-    """Whether the classes that members know are something else than codes 0, 1, ..."""
+def _speak_labels(committee: Any, members: Sequence[Any], labels: NDArray[Any]) -> Sequence[bool]:
+    """Whether the classes that each member knows are something else than codes 0, 1, ..."""
+    if isinstance(committee, CommitteeModel):  # which knows; fitted members are among others
+        return [voice.labels is not None for voice in committee._member_voices]
     codes = set(range(len(labels)))
     if set(labels.tolist()) <= codes:
-        return False  # labels are codes
-    return any(
+        return [False] * len(members)  # labels are codes
+    is_any = any(
         not set(np.asarray(getattr(member, "classes_", ())).ravel().tolist()) <= codes
         for member in members
     )
+    return [is_any] * len(members)
 
 
 def _is_classifier(estimator: Any) -> bool:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Bunch
 
-from committee._any_table import reads_tables
 from committee._committee_judge import Floats, Opinions
-from committee._committee_model import CommitteeModel
+from committee._committee_model import CommitteeModel, ask_each
 from committee._greedy_selection import SelectionRules
-from committee._level_one import LevelOne, fit_layer
+from committee._level_one import LevelOne, count_fits, fit_layer
 from committee._named_members import Named
 from committee._oob_target import OobTarget, resolve_metric
 from committee._params import check_bool, check_int, check_real
@@ -21,7 +22,7 @@ from committee._selection_record import Selection, select
 from committee._team import Task, Team
 from committee._voice import Voice
 
-_SPLITS, _BAGS = 21, 22  # what seeds of their own are made for
+_BAGS = 22  # what a seed of its own is made for
 
 
 class SelectionModel(CommitteeModel):
@@ -49,8 +50,6 @@ class SelectionModel(CommitteeModel):
     _voices: list[Voice]
 
     _default_scoring: str
-
-    # ---- what classifiers and regressors do in their own way ----
 
     # ---- fitting ----
 
@@ -82,7 +81,7 @@ class SelectionModel(CommitteeModel):
         members = self._finished(team, layer, pairs, chosen)
         attributes: dict[str, Any] = {
             "estimators_": members,
-            "named_estimators_": self._named_fitted([pairs[k] for k in chosen], members),
+            "named_estimators_": self._named_chosen(chosen, members, selection),
             "weights_": selection.weights,
             "selection_": selection,
             "_voices": [layer.voices[place] for place in chosen],
@@ -101,7 +100,7 @@ class SelectionModel(CommitteeModel):
             splits,
             refit=self.refit,
             wants_opinions=True,
-            progress=self._progress(len(pairs) * len(splits)),
+            progress=self._progress(count_fits(pairs, plan, len(splits), len(team.y), refit=False)),
             fits_whole=False,
         )
 
@@ -147,17 +146,28 @@ class SelectionModel(CommitteeModel):
         members = [layer.members[place] for place in chosen]
         return [next(fitted)[0] if each is None else each for each in members]
 
+    def _picked(self, numbers: NDArray[np.int64]) -> Self:
+        """Return an ensemble of some of the chosen models; `selection_` tells of all of them."""
+        small, places = copy(self), np.flatnonzero(self.weights_)[numbers]
+        small.estimators_ = [self.estimators_[number] for number in numbers]
+        small._voices = [self._voices[number] for number in numbers]
+        small.weights_ = np.zeros(len(self.weights_))
+        small.weights_[places] = self.weights_[places] / self.weights_[places].sum()
+        small.named_estimators_ = self._named_chosen(places, small.estimators_, self.selection_)
+        return small
+
+    def _named_chosen(
+        self, places: NDArray[np.intp], members: list[Any], selection: Selection
+    ) -> Bunch:
+        return self._named_fitted([(selection.names[place], None) for place in places], members)
+
     # ---- asking ----
 
     def _mean(self, X: Any) -> Floats:
         """Return the weighted mean of the opinions of the members."""
-        table = self._open(X)
         weights = self.weights_[self.weights_ > 0]
-        total: Any = 0.0
-        for weight, member, voice in zip(weights, self.estimators_, self._voices, strict=True):
-            shown = table.shown_to(member) if reads_tables(member) else table.native
-            total = total + weight * voice.ask(member, shown)
-        return np.asarray(total)
+        said = ask_each(self.estimators_, self._voices, self._open(X))
+        return np.asarray(sum(w * each for w, each in zip(weights, said, strict=True)))
 
     def _validate_loaded(self) -> None:
         """Check that the parts of a loaded model fit each other."""
@@ -175,8 +185,8 @@ class SelectionModel(CommitteeModel):
             raise ValueError("a voice is of another type")
         if type(selection) is not Selection or len(selection.names) != len(weights):
             raise ValueError("the record of the selection does not fit the members")
-        pairs = [(selection.names[place], None) for place in np.flatnonzero(weights)]
-        self.named_estimators_ = self._named_fitted(pairs, self.estimators_)
+        chosen = np.flatnonzero(weights)
+        self.named_estimators_ = self._named_chosen(chosen, self.estimators_, selection)
 
 
 def _check_opinions(pairs: Named, opinions: Sequence[Floats], rows: NDArray[np.intp]) -> None:

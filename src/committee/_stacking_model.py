@@ -184,6 +184,10 @@ class StackingModel(TransformerMixin, CommitteeModel):
 
     # ---- asking ----
 
+    @property
+    def _member_voices(self) -> list[Voice]:
+        return self._voices[0]
+
     def _meta_features(self, X: Any) -> Any:
         """Return what the meta-learner sees."""
         table = self._open(X)
@@ -200,7 +204,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
         for number, layer in enumerate(layers):
             if number:
                 shown = AnyTable(self._features(opinions, layers[number - 1].voices, table))
-            opinions = ask_each(layer.members, layer.voices, shown)
+            opinions = list(ask_each(layer.members, layer.voices, shown))
         return self._features(opinions, layers[-1].voices, table), opinions
 
     def _features(

@@ -20,8 +20,6 @@ from committee._params import check_choice, check_real
 from committee._team import Floats, Team
 from committee._voice import Voice
 
-_SPLITS = 11  # what a seed of its own is made for
-
 
 class VotingModel(TransformerMixin, CommitteeModel):
     """Base class of the voting estimators."""
@@ -177,7 +175,7 @@ class VotingModel(TransformerMixin, CommitteeModel):
     def _ask(self, X: Any, voices: Sequence[Voice] | None = None) -> Floats:
         """Return what members say: (n_members, n_rows, n_columns)."""
         table = self._open(X)
-        return np.stack(ask_each(self.estimators_, voices or self._voices, table))
+        return np.stack(list(ask_each(self.estimators_, voices or self._voices, table)))
 
     def _validate_loaded(self) -> None:
         """Check that the parts of a loaded model fit each other."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.preprocessing import LabelEncoder
+from sklearn.utils import column_or_1d
 
 from committee._combining import best_classes, combine, combine_shares, confident_votes
 from committee._committee_model import OfClassifiers, OfRegressors
@@ -16,6 +17,7 @@ from committee._oob import vote_weight
 from committee._oob_target import OobTarget
 from committee._opinion_voices import class_voice
 from committee._params import check_bool, check_choice
+from committee._target import check_same_length
 from committee._team import Team
 from committee._tree_settings import RowWeights
 from committee._voice import Voice
@@ -178,6 +180,28 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         if self.voting == "soft":
             return scores
         return np.asarray(scores / scores.sum(axis=1, keepdims=True))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy; no answer is a wrong one.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        accuracy : float
+            Share of the rows whose class is predicted.
+        """
+        answer, truth = self.predict(X), column_or_1d(y)
+        check_same_length(len(answer), len(truth))
+        # scikit-learn's metrics refuse labels beside an `abstain_label` of another type.
+        return float(np.average(np.asarray(answer == truth, bool), weights=sample_weight))
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return what each member says.
