@@ -166,7 +166,8 @@ class SelectionModel(CommitteeModel):
     def _mean(self, X: Any) -> Floats:
         """Return the weighted mean of the opinions of the members."""
         weights = self.weights_[self.weights_ > 0]
-        said = ask_each(self.estimators_, self._voices, self._open(X))
+        table = self._open(X)
+        said = ask_each(self.estimators_, self._voices, table)
         return np.asarray(sum(w * each for w, each in zip(weights, said, strict=True)))
 
     def _validate_loaded(self) -> None:
