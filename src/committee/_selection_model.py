@@ -165,8 +165,8 @@ class SelectionModel(CommitteeModel):
 
     def _mean(self, X: Any) -> Floats:
         """Return the weighted mean of the opinions of the members."""
-        weights = self.weights_[self.weights_ > 0]
         table = self._open(X)
+        weights = self.weights_[self.weights_ > 0]
         said = ask_each(self.estimators_, self._voices, table)
         return np.asarray(sum(w * each for w, each in zip(weights, said, strict=True)))
 
