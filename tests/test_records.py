@@ -134,6 +134,72 @@ def test_levels_of_a_real_target_are_split_the_same_way_in_records(rng, settings
         assert tree.n_nodes > 50
 
 
+def plain_table(rng, kind, n_rows, n_features):
+    """Tables of reals, of integers, and of a few values each; features in records of any width."""
+    values = rng.normal(size=(n_rows, n_features))
+    if kind == "integers":
+        values = (values * 30).astype(np.int64)
+    elif kind == "few":
+        values = values.round()
+    table, _ = read_table(values)
+    return _core.BinnedDataset(table), np.asarray(values[:, 0] + values[:, 1], float)
+
+
+def assert_same_sums(dataset, reals, weights, settings):
+    """The same for a target: a gain asked for leaves the nodes of few rows to the general search.
+
+    Both add up on the same grid, where blocks of columns may break near ties differently.
+    """
+    settings = settings | {"criterion": "squared_error"}
+    trees = [
+        _core.grow_tree(
+            dataset,
+            reals=reals.reshape(-1, 1),
+            weights=weights,
+            settings=settings | {"min_impurity_decrease": least},
+            use_records=True,
+        )
+        for least in (0.0, 1e-300)
+    ]
+    first, second = (tree.arrays() for tree in trees)
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+    return trees[0]
+
+
+@pytest.mark.parametrize("target", ["gini 2", "entropy 2", "gini 4", "gini 12", "sums"])
+@pytest.mark.parametrize("kind", ["reals", "integers", "few"])
+@pytest.mark.parametrize("n_features", [3, 20, 40, 70])
+def test_random_thresholds_are_the_same_in_records(rng, target, kind, n_features):
+    # The nodes of few rows are sets of bits; the twin adds up rows by code.
+    dataset, signal = plain_table(rng, kind, 1500, n_features)
+    settings = {"random_thresholds": True, "count_constant": False}
+    if target != "sums":
+        settings["criterion"], n_classes = target.split()
+        of_rows = classes_of(rng, signal, int(n_classes), noise=1.0)
+    for seed, weights in enumerate(
+        (np.ones(1500), rng.poisson(1.0, 1500), rng.integers(0, 90, 1500))
+    ):
+        for limits in ({"max_features": 2}, {}, {"max_features": 1, "min_rows_leaf": 3}):
+            arguments = weights.astype(float), settings | limits | {"seed": seed}
+            if target == "sums":
+                tree = assert_same_sums(dataset, signal + rng.normal(size=1500), *arguments)
+            else:
+                tree = assert_same_trees(dataset, of_rows, *arguments)
+            assert tree.n_nodes > 50
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 4, 5, 16, 17, 63, 64, 65, 300])
+def test_random_thresholds_of_few_rows_are_the_same_in_records(rng, n_rows):
+    for seed in range(30):
+        dataset, signal = plain_table(rng, ["reals", "integers", "few"][seed % 3], n_rows, 4)
+        settings = {"random_thresholds": True, "max_features": 2, "seed": seed}
+        target = {"classes": rng.integers(0, 2, (n_rows, 1)).astype(np.int32), "n_classes": [2]}
+        for weights in (np.ones(n_rows), rng.integers(1, 4, n_rows).astype(float)):
+            assert_same_trees(dataset, target, weights, settings)
+            assert_same_sums(dataset, signal + rng.normal(size=n_rows), weights, settings)
+
+
 def test_weights_that_are_not_whole_give_the_same_trees_in_records(rng):
     dataset, signal = make_dataset(rng, 600, "nfbmc")
     weights = rng.choice([0.0, 0.5, 1.25, 3.0], 600)

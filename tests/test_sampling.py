@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from committee._codec import decode, encode
-from committee._sampling import member_seed, plan_features, plan_rows, sample_size
+from committee._core import derive_key
+from committee._sampling import member_seed, plan_features, plan_rows, row_seed, sample_size
 
 
 def all_counts(sampler, n_members):
@@ -68,6 +69,30 @@ def test_weights_are_draw_probabilities_and_zero_is_never_drawn(seed, rng):
     present = weights > 0
     expected = weights[present] / weights.sum() * counts.sum()
     assert stats.chisquare(counts.sum(axis=0)[present], expected).pvalue > 1e-4
+
+
+def scatter(x):
+    """As in random.hpp."""
+    mask = 2**64 - 1
+    x = (x + 0x9E3779B97F4A7C15) & mask
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & mask
+    return x ^ (x >> 31)
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.1, 3.0])
+def test_equal_weights_draw_as_the_table_of_other_weights_would(seed, weight):
+    # Each draw takes two numbers: an item, and whether it or its partner in the table is meant.
+    present = np.array([0, 2, 3, 6, 7, 9, 10])
+    weights = np.zeros(12)
+    weights[present] = weight
+    sampler = plan_rows(12, seed, max_samples=50, weights=weights)
+    key = derive_key(derive_key(row_seed(seed), 4), 0)
+    expected = np.zeros(12, int)
+    for draw in range(50):
+        number = scatter((key + 2 * draw * 0x9E3779B97F4A7C15) % 2**64)
+        expected[present[((number >> 32) * len(present)) >> 32]] += 1
+    np.testing.assert_array_equal(sampler.counts(4), expected)
 
 
 def test_weighted_draws_without_replacement_follow_successive_draws(seed):

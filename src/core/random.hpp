@@ -26,6 +26,7 @@ class Random {
  public:
   explicit constexpr Random(std::uint64_t key) : key_(key) {}
 
+  constexpr void skip() { ++counter_; }  // a number that is not needed
   constexpr std::uint64_t next() { return scatter(key_ + 0x9E3779B97F4A7C15ULL * counter_++); }
 
   // Uniform in [0, bound), without bias (Lemire's multiply-and-reject).

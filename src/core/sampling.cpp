@@ -44,6 +44,8 @@ AliasTable::AliasTable(std::span<const double> weights)
                                               weights.begin());
     }
   }
+  is_equal_ =
+      std::all_of(shares_.begin(), shares_.end(), [](double share) { return share == 1.0; });
 }
 
 SamplingPlan::SamplingPlan(std::size_t n_rows, std::vector<std::uint32_t> unit_of_row,

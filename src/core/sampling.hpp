@@ -25,12 +25,17 @@ class AliasTable {
   template <typename Random>
   std::uint32_t draw(Random& random) const {
     const std::uint32_t slot = random.below(static_cast<std::uint32_t>(shares_.size()));
+    if (is_equal_) {
+      random.skip();
+      return slot;
+    }
     return random.uniform() < shares_[slot] ? slot : others_[slot];
   }
 
  private:
   std::vector<double> shares_;         // of a slot's own item
   std::vector<std::uint32_t> others_;  // who takes the rest
+  bool is_equal_ = false;              // all shares are one, as where all weights are equal
 };
 
 struct Stratum {
