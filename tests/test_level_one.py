@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.ensemble
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -422,3 +423,22 @@ def test_two_or_three_rows_say_what_is_missing():
         plan(0.5, n_rows=2, n_layers=2)
     model = VotingRegressor([("t", DecisionTreeRegressor())], weights="learned", cv=2)
     assert model.fit([[1.0], [2.0]], [1.0, 2.0]).weights_.tolist() == [1.0]
+
+
+def test_out_of_bag_opinions_of_members_that_are_fitted_to_the_rows_of_some_weight(table):
+    X, y, _ = table
+    weights = np.arange(N_ROWS) % 3.0  # a third of the rows is absent
+    members = [
+        ("bag", BaggingRegressor(SpyRegressor(), 30, random_state=0)),
+        ("sklearn", sklearn.ensemble.RandomForestRegressor(30, bootstrap=True, random_state=0)),
+        ("own", RandomForestRegressor(30, random_state=0)),
+    ]
+    stack = StackingRegressor(members, cv="oob", keep_level_one=True)
+    stack.fit(X, y.astype(float), sample_weight=weights)
+
+    assert stack.level_one_rows_.tolist() == np.flatnonzero(weights).tolist()
+    assert (stack.level_one_[:, 0] == 0).all()  # the spies had not seen them
+    own = members[1][1].set_params(oob_score=True)
+    present = weights > 0
+    own.fit(X[present], y[present].astype(float), sample_weight=weights[present])
+    np.testing.assert_allclose(stack.level_one_[:, 1], own.oob_prediction_)

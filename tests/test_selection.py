@@ -471,3 +471,19 @@ def test_a_member_without_finite_predictions_is_named(value, numbers):
 
     with pytest.raises(ValueError, match="member 'broken' predicts NaN or infinity"):
         EnsembleSelectionRegressor([*reals(), ("broken", Broken())]).fit(*numbers)
+
+
+def test_accuracy_of_many_classes_with_ties_is_that_of_the_first_of_the_best(rng):
+    n_members, n_rows, n_classes = 6, 150, 12
+    said = np.eye(n_classes)[rng.integers(0, n_classes, (n_members, n_rows))]  # votes: many ties
+    codes = rng.integers(0, n_classes - 1, (n_rows, 1)).astype(np.int32)  # a class without rows
+    judge = Opinions(said, OobTarget(codes, [np.arange(n_classes)]), "accuracy").judge()
+    weights = np.array([1.0, 0, 2, 0, 0, 1])
+
+    def naive(weights):
+        return np.mean(np.tensordot(weights, said, 1).argmax(axis=1) == codes[:, 0])
+
+    steps, everybody = np.ones(n_members), np.arange(n_members)
+    expected = [naive(weights + np.eye(n_members)[k]) for k in everybody]
+    np.testing.assert_allclose(judge.after(weights, steps, everybody), expected)
+    assert judge.of(weights) == pytest.approx(naive(weights))

@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -173,3 +174,19 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, rng):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"plot_stack needs .*'committee\[plot\]'"):
         plot_stack(model)
+
+
+def test_long_names_do_not_lie_over_each_other(rows):
+    X, y = rows
+    long = "a_tree_with_a_rather_long_name"
+    trees = [(f"{long}{k}", DecisionTreeClassifier(max_depth=2)) for k in range(3)]
+    votes = plot_votes(VotingClassifier(trees).fit(X, y), X)
+    assert {label.get_rotation() for label in votes.get_xticklabels()} == {90.0}
+
+    stack = plot_stack(StackingClassifier(trees).fit(X, y))
+    stack.figure.canvas.draw()
+    drawn = [text for text in stack.texts if text.get_text().startswith("a_tree")]
+    boxes = [text.get_bbox_patch().get_window_extent() for text in drawn]
+    assert len(boxes) == 3
+    assert not any(a.overlaps(b) for a, b in pairwise(boxes))
+    assert max(box.width for box in boxes) < 130

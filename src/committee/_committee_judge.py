@@ -276,14 +276,12 @@ class Accuracy(_RowByRow):
         self._rows_of = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
 
     def _scores(self, sums: Floats, wholes: Floats) -> Floats:
-        is_right = np.ones((len(sums), sums.shape[2]), bool)
+        is_right = np.empty((len(sums), sums.shape[2]), bool)
         for code, rows in enumerate(self._rows_of):
             own = sums[:, code, rows]
-            for other in range(sums.shape[1]):
-                if other < code:
-                    is_right[:, rows] &= own > sums[:, other, rows]
-                elif other > code:
-                    is_right[:, rows] &= own >= sums[:, other, rows]
+            before = sums[:, :code, rows].max(axis=1, initial=-np.inf)
+            behind = sums[:, code + 1 :, rows].max(axis=1, initial=-np.inf)
+            is_right[:, rows] = (own > before) & (own >= behind)
         return np.asarray(
             is_right.mean(axis=1) if self._shares is None else is_right @ self._shares
         )

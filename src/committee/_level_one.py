@@ -193,7 +193,7 @@ def fit_layer(
         voice = voices[number]
         if has_oob[number]:
             member = mine[0][1][0]
-            opinions.append(_oob_opinion(member, voice))
+            opinions.append(_on_all_rows(_oob_opinion(member, voice), team))
             members.append(member.set_params(oob_score=estimator.get_params()["oob_score"]))
             continue
         whole = [result[0] for task, result in mine if task.train is None]
@@ -248,6 +248,15 @@ def _has_oob(estimator: Any, n_rows: int) -> bool:
         return "oob_score" in params and bool(params.get("bootstrap", False))
     drawn = params.get("max_samples")  # without replacement
     return (is_int(drawn) and drawn < n_rows) or (is_real(drawn) and 0 < drawn < 1)
+
+
+def _on_all_rows(opinion: Floats, team: Team) -> Floats:
+    """Return an opinion on the rows of a team; a member may have been fitted to those present."""
+    if team.weights is None or len(opinion) == len(team.y):
+        return opinion
+    values = np.full((len(team.y), opinion.shape[1]), np.nan)
+    values[team.weights > 0] = opinion
+    return values
 
 
 def _oob_opinion(member: Any, voice: Voice) -> Floats:

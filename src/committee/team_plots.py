@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,8 @@ _GAP = 0.03  # between the members and the committee, as a share of the width
 _COMMITTEE = 0.19  # width of the last columns, in shares of all weights
 _NARROW = 0.13  # a member of less weight is drawn so wide, or nobody could read its name
 _MANY = 9  # columns, whose names then stand upright
+_LETTER = 0.085  # inches that a letter of a name takes, about
+_LINE = 13  # letters of a name in a line of its box
 _ROOM = 0.35  # more room before the meta-learner, for weights
 
 
@@ -92,7 +95,9 @@ def draw_class_votes(
         ax.hlines(np.arange(1, n_rows) - 0.5, 0, edge, color="white", linewidth=1)
     ax.set_xlim(0, edge)
     ax.set_ylim(n_rows - 0.5, -0.5)
-    ax.set_xticks(middles, names, color=INK, rotation=90 if len(names) > _MANY else 0)
+    widths = [max(float(weight), _NARROW) / edge for _, weight, _, _ in columns]
+    is_upright = len(names) > _MANY or not _have_room(ax, names, widths)
+    ax.set_xticks(middles, names, color=INK, rotation=90 if is_upright else 0)
     ax.tick_params(length=0)
     _name_rows(ax, order, n_rows)
     handles = [ax.plot([], [], "s", color=color)[0] for color in colors.values()]
@@ -108,6 +113,13 @@ def draw_class_votes(
     for side in ax.spines.values():
         side.set_visible(False)
     return ax
+
+
+def _have_room(ax: Any, names: list[str], widths: list[float]) -> bool:
+    """Whether names can stand side by side below columns of these shares of the axes."""
+    whole = ax.figure.get_figwidth() * ax.get_position().width
+    longest = [max(map(len, name.split("\n"))) for name in names]
+    return all(_LETTER * n <= whole * width for n, width in zip(longest, widths, strict=True))
 
 
 def _strength(confidence: Floats, n_classes: int) -> Floats:
@@ -267,7 +279,7 @@ def _draw_layers(model: Any, names: list[list[str]], ax: Any) -> None:
     _draw_box(ax, spots[0][0], f"{model.n_features_in_} columns", "white")
     for layer, own in zip(names, spots[1:-1], strict=True):
         for name, spot in zip(layer, own, strict=True):
-            _draw_box(ax, spot, name, faded(_BLUE, 0.16))
+            _draw_box(ax, spot, _in_lines(name), faded(_BLUE, 0.16))
     final = type(model.final_estimator_).__name__
     _draw_box(ax, spots[-1][0], _wrapped(final), faded(_ORANGE, 0.2))
     ax.set_xlim(-0.55, across[-1] + 0.6)
@@ -329,6 +341,18 @@ def _draw_line(ax: Any, start: Any, end: Any, color: str, width: float, style: s
 def _draw_box(ax: Any, spot: tuple[float, float], text: str, color: str) -> None:
     box = {"boxstyle": "round,pad=0.5", "facecolor": color, "edgecolor": INK, "linewidth": 0.8}
     ax.text(*spot, text, ha="center", va="center", color=INK, bbox=box, zorder=3)
+
+
+def _in_lines(name: str) -> str:
+    r"""Return the name of a member in two lines at most, which fit between two layers.
+
+    Examples
+    --------
+    >>> _in_lines("forest"), _in_lines("forest_of_many_deep_trees")
+    ('forest', 'forest_of_\nmany_deep_\u2026')
+    """
+    lines = [line.replace("_ ", "_") for line in wrap(name.replace("_", "_ "), _LINE)] or [name]
+    return "\n".join(lines[:2]) + "\u2026" * (len(lines) > 2)
 
 
 def _wrapped(name: str) -> str:
