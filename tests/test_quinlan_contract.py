@@ -215,8 +215,8 @@ def test_members_are_those_of_tables_of_drawn_rows(own, foreign, n_jobs, table):
     X.loc[X.index[:12], "rare"] = [f"level {i}" for i in range(12)]
     X.loc[X.index[40:90], "value"] = np.arange(50.0) ** 2
     bags = [
-        BaggingClassifier(tree, 12, random_state=0, n_jobs=n_jobs).fit(X, y)
-        for tree in (own(), foreign())
+        BaggingClassifier(own(), 12, random_state=0, n_jobs=n_jobs).fit(X, y),
+        BaggingClassifier(foreign(), 12, random_state=0, n_jobs=1).fit(X, y),
     ]
     for ours, twin in zip(*(bag.estimators_ for bag in bags), strict=True):
         assert ours.tree_.node_count == twin.tree_.node_count
