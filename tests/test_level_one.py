@@ -32,6 +32,8 @@ from committee import (
     StackingClassifier,
     StackingRegressor,
     VotingRegressor,
+    _core,
+    _team,
 )
 from committee._level_one_plan import PlanRows, plan_level_one
 
@@ -258,6 +260,13 @@ def mixed_table(rng, n_rows=90):
     return frame, np.where(y, "yes", "no"), folds
 
 
+@pytest.fixture(params=["copied", "weighed"])
+def rows_of_splits(request, monkeypatch):
+    """Rows that a split leaves out are left behind, or stay with a weight of zero."""
+    if request.param == "weighed":
+        monkeypatch.setattr(_team, "_COPIED_CELLS", 0)
+
+
 OWN = {
     "tree": DecisionTreeClassifier(split_finding="exact"),
     "shallow": DecisionTreeClassifier(max_depth=3, split_finding="exact", criterion="entropy"),
@@ -270,6 +279,7 @@ OWN = {
 }
 
 
+@pytest.mark.usefixtures("rows_of_splits")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", OWN)
 def test_members_that_share_a_table_are_those_of_the_fold_alone(name, weighted, rng):
@@ -293,6 +303,7 @@ def test_members_that_share_a_table_are_those_of_the_fold_alone(name, weighted, 
         np.testing.assert_array_equal(model.level_one_[folds[rows] == fold, 0], expected)
 
 
+@pytest.mark.usefixtures("rows_of_splits")
 def test_regressors_that_share_a_table_are_those_of_the_fold_alone(rng):
     X, _, folds = mixed_table(rng)
     y = rng.normal(size=len(X))
@@ -318,6 +329,7 @@ BINNED = OWN | {
 }
 
 
+@pytest.mark.usefixtures("rows_of_splits")
 @pytest.mark.parametrize("name", BINNED)
 def test_labels_of_held_out_rows_do_not_matter(name, rng):
     X, y, folds = mixed_table(rng)
@@ -330,6 +342,44 @@ def test_labels_of_held_out_rows_do_not_matter(name, rng):
         np.testing.assert_array_equal(
             changed.level_one_[folds == fold], usual.level_one_[folds == fold]
         )
+
+
+@pytest.mark.parametrize("name", sorted(set(BINNED) - {"bootstrap", "bagging"}))
+def test_copied_rows_are_as_good_as_rows_of_weight_zero(name, rng, monkeypatch):
+    X, y, folds = mixed_table(rng)
+    weights = rng.integers(0, 3, len(y)).astype(float)
+    options = {"cv": PredefinedSplit(folds), "keep_level_one": True}
+    copied = StackingClassifier([("own", BINNED[name])], **options).fit(X, y, weights)
+    monkeypatch.setattr(_team, "_COPIED_CELLS", 0)
+    weighed = StackingClassifier([("own", BINNED[name])], **options).fit(X, y, weights)
+    np.testing.assert_allclose(copied.level_one_, weighed.level_one_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_rows_of_a_dataset_keep_their_codes(exact, rng):
+    values = rng.normal(size=(300, 2))
+    values[::7, 1] = np.nan
+    levels = rng.integers(-1, 4, 300).astype(np.int32)
+    rows = np.sort(rng.choice(300, 120, replace=False))
+    rows = rows[rows % 7 > 0]  # all that is there has a value
+
+    def table_of(rows):
+        table = _core.Table(len(rows))
+        for feature in range(2):
+            table.add_column(0, np.ascontiguousarray(values[rows, feature]))
+        table.add_column(2, levels[rows])
+        return table
+
+    whole = _core.BinnedDataset(table_of(np.arange(300)), None, [0, 0, 4], max_bins=16, exact=exact)
+    part = whole.take(table_of(rows), rows)
+    assert part.n_rows == len(rows)
+    assert [part.has_missing(feature) for feature in range(3)] == [False, False, True]
+    for feature in range(3):
+        np.testing.assert_array_equal(part.codes(feature), whole.codes(feature)[rows])
+    with pytest.raises(IndexError, match="no such row"):
+        whole.take(table_of(rows), rows + 300)
+    with pytest.raises(ValueError, match="the table must show the rows that are taken"):
+        whole.take(table_of(rows), rows[1:])
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers"])

@@ -123,11 +123,22 @@ class SharedSource:
         The table, from `read_once`.
     weights : ndarray of float64 or None
         Weights of the rows; those of weight zero are absent for everybody.
+    whole : SharedSource or None
+        What this is a part of, if it is one.
+    rows : ndarray of int or None
+        Which rows of it.
     """
 
     source: Source
     weights: NDArray[np.float64] | None = None
+    whole: "SharedSource | None" = None
+    rows: Positions | None = None
     made: Kept = field(default_factory=Kept)
+
+    def part(self, rows: Positions) -> "SharedSource":
+        """Return some rows, which keep the kinds, levels and codes that they have here."""
+        weights = None if self.weights is None else self.weights[rows]
+        return SharedSource(self.source.take(rows, None), weights, self, rows)
 
 
 def read_once(source: Source) -> Source:

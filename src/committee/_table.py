@@ -41,6 +41,9 @@ _PLURAL = {
 }
 
 
+BinBy = Callable[[_core.Table, NDArray[np.float64] | None], _core.BinnedDataset]
+
+
 @dataclass(frozen=True)
 class TableSchema:
     """The features a model was fitted on, and how to read them from another table.
@@ -164,19 +167,32 @@ class SharedTable(_core.Table):
         The table; its columns are not copied.
     shared : SharedSource
         Keeps what was made.
+    whole : SharedTable or None, default=None
+        The table that this one shows some rows of.
     """
 
-    def __init__(self, table: _core.Table, shared: SharedSource) -> None:
+    def __init__(
+        self, table: _core.Table, shared: SharedSource, whole: SharedTable | None = None
+    ) -> None:
         super().__init__(table.n_rows)
         self._shared = weakref.ref(shared)  # which keeps this table
+        self._whole = whole
         for feature in range(table.n_features):
             self.add_from(table, feature)
 
-    def once(self, key: Any, make: Callable[[NDArray[np.float64] | None], Any]) -> Any:
-        """Return what `make` returned for this key when it was first called, with the weights."""
+    def binned(self, key: Any, bin_by: BinBy) -> _core.BinnedDataset:
+        """Return the table binned by the weights of all rows, which is done once for a key."""
         shared = self._shared()
         assert shared is not None
-        return shared.made.once((id(self), key), lambda: make(shared.weights))
+
+        def make() -> _core.BinnedDataset:
+            if self._whole is None:
+                return bin_by(self, shared.weights)
+            assert shared.rows is not None
+            return self._whole.binned(key, bin_by).take(self, shared.rows)
+
+        dataset: _core.BinnedDataset = shared.made.once((id(self), key), make)
+        return dataset
 
 
 def read_table(X: Any, categorical_features: Any = None) -> tuple[_core.Table, TableSchema]:
@@ -207,6 +223,8 @@ def read_table(X: Any, categorical_features: Any = None) -> tuple[_core.Table, T
     >>> schema.features[0].levels
     ('blue', 'red')
     """
+    if isinstance(X, SharedSource) and X.whole is not None:
+        return _read_part(X, categorical_features)
     source = open_source(X)
     is_category = _category_mask(categorical_features, source)
     if source.kept is None:
@@ -219,6 +237,18 @@ def read_table(X: Any, categorical_features: Any = None) -> tuple[_core.Table, T
         return read
     table: SharedTable = X.made.once(key, lambda: SharedTable(read[0], X))
     return table, read[1]
+
+
+def _read_part(X: SharedSource, categorical_features: Any) -> tuple[_core.Table, TableSchema]:
+    """Read some rows of a table as the whole of it is read."""
+    whole, schema = read_table(X.whole, categorical_features)
+    assert isinstance(whole, SharedTable)
+
+    def make() -> SharedTable:
+        return SharedTable(schema._read(X.source, range(schema.n_features)), X, whole)
+
+    table: SharedTable = X.made.once(id(whole), make)
+    return table, schema
 
 
 def _read_columns(

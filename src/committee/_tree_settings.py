@@ -221,16 +221,15 @@ def bin_table(
     max_bins = check_int("max_bins", model.max_bins, 2, 255)
     n_levels = [len(feature.levels or ()) for feature in schema.features]
 
-    def bin_by(own: NDArray[np.float64] | None) -> _core.BinnedDataset:
+    def bin_by(own: _core.Table, by: NDArray[np.float64] | None) -> _core.BinnedDataset:
         return _core.BinnedDataset(
-            table, own, n_levels, max_bins=max_bins, exact=exact, n_threads=n_threads
+            own, by, n_levels, max_bins=max_bins, exact=exact, n_threads=n_threads
         )
 
-    dataset: _core.BinnedDataset
     if isinstance(table, SharedTable):
-        dataset = table.once((max_bins, exact), bin_by)
+        dataset = table.binned((max_bins, exact), bin_by)
     else:
-        dataset = bin_by(weights)
+        dataset = bin_by(table, weights)
     has_missing = [dataset.has_missing(feature) for feature in range(schema.n_features)]
     return dataset, schema.with_missing(has_missing)
 

@@ -480,6 +480,32 @@ BinnedDataset::BinnedDataset(const TableView& table, std::span<const double> wei
   return_memory(n_rows * features_.size());
 }
 
+BinnedDataset::BinnedDataset(const BinnedDataset& whole, const TableView& table,
+                             std::span<const std::uint32_t> rows, std::size_t n_threads)
+    : table_(table), features_(whole.n_features()) {
+  parallel_for(features_.size(), n_threads, [&](std::size_t index) {
+    const BinnedFeature& all = whole.feature(index);
+    BinnedFeature& own = features_[index];
+    own.kind = all.kind;
+    own.low = all.low;
+    own.high = all.high;
+    own.column.n_values = all.column.n_values;
+    visit_codes(all.column, [&](const auto* codes) {
+      // As wide as those of the other dataset, whether or not a value is missing here.
+      with_allocated_codes(own, rows.size(), all.column.n_codes(), [&](auto out) {
+        using Code = typename decltype(out)::value_type;
+        Code largest = 0;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          const auto code = static_cast<Code>(codes[rows[i]]);
+          out[i] = code;
+          largest = std::max(largest, code);
+        }
+        own.column.has_missing = all.column.has_missing && largest == all.column.missing_code();
+      });
+    });
+  });
+}
+
 Value BinnedDataset::value(std::size_t feature, std::size_t row) const {
   if (features_[feature].kind == FeatureKind::kInteger) {
     return {.integer = read_integer(table_.columns[feature], row).value};

@@ -79,6 +79,9 @@ class BinnedDataset {
   BinnedDataset(const TableView& table, std::span<const double> weights,
                 std::span<const std::uint32_t> n_levels, const BinningOptions& options,
                 Monitor& monitor);
+  // Some rows of another dataset, by its codes. `table` shows the same rows.
+  BinnedDataset(const BinnedDataset& whole, const TableView& table,
+                std::span<const std::uint32_t> rows, std::size_t n_threads);
   BinnedDataset(BinnedDataset&&) = default;
   BinnedDataset(const BinnedDataset&) = delete;
 

@@ -45,6 +45,27 @@ std::unique_ptr<DatasetObject> make_dataset(nb::object table,
   return std::make_unique<DatasetObject>(DatasetObject{std::move(table), std::move(dataset)});
 }
 
+std::unique_ptr<DatasetObject> take_rows(const DatasetObject& self, nb::object table,
+                                         const Vector<std::int64_t>& rows, std::size_t n_threads) {
+  const TableView& view = nb::cast<const TableObject&>(table).view();
+  if (view.n_rows != rows.size() || view.kinds != self.dataset.table().kinds) {
+    throw nb::value_error("the table must show the rows that are taken");
+  }
+  std::vector<std::uint32_t> places(rows.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::int64_t row = rows.data()[i];
+    if (row < 0 || static_cast<std::size_t>(row) >= self.dataset.n_rows()) {
+      throw nb::index_error("no such row");
+    }
+    places[i] = static_cast<std::uint32_t>(row);
+  }
+  auto taken = [&] {
+    nb::gil_scoped_release release;
+    return BinnedDataset(self.dataset, view, places, n_threads);
+  }();
+  return std::make_unique<DatasetObject>(DatasetObject{std::move(table), std::move(taken)});
+}
+
 nb::ndarray<nb::numpy, std::uint32_t> codes_of(const DatasetObject& self, std::size_t feature) {
   if (feature >= self.dataset.n_features()) throw nb::index_error("no such feature");
   std::vector<std::uint32_t> codes(self.dataset.n_rows());
@@ -189,6 +210,8 @@ void register_grower(nb::module_& m) {
       .def_prop_ro("n_rows", [](const DatasetObject& self) { return self.dataset.n_rows(); })
       .def_prop_ro("n_features",
                    [](const DatasetObject& self) { return self.dataset.n_features(); })
+      .def("take", &take_rows, nb::arg("table"), nb::arg("rows"), nb::arg("n_threads") = 1,
+           "Some rows, with the same codes; `table` shows them.")
       .def("codes", &codes_of, nb::arg("feature"), "The codes of a feature, as a copy.")
       .def(
           "n_codes",
