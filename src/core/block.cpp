@@ -205,26 +205,4 @@ std::shared_ptr<Block> make_block(const FitData& data, const Block& parent,
   return block;
 }
 
-void reorder_records(Block& block, const Reordering& moves, std::vector<std::byte>& scratch) {
-  auto* records = reinterpret_cast<std::byte*>(block.records.get());
-  switch (block.record_stride) {
-    case 16:
-      reorder_bytes<16>(records, 16, moves, scratch);
-      break;
-    case 32:
-      reorder_bytes<32>(records, 32, moves, scratch);
-      break;
-    case 48:
-      reorder_bytes<48>(records, 48, moves, scratch);
-      break;
-    case 64:
-      reorder_bytes<64>(records, 64, moves, scratch);
-      break;
-    default:
-      reorder_bytes<0>(records, block.record_stride, moves, scratch);
-  }
-  reorder_items(block.entries, 1, moves, scratch);
-  reorder_statistics(block.statistics, moves, scratch);
-}
-
 }  // namespace committee

@@ -76,9 +76,6 @@ std::shared_ptr<Block> make_block(const FitData& data, const Block& parent,
                                   std::span<const std::uint32_t> parent_rows,
                                   std::size_t n_threads);
 
-// Reorders rows of a block of records together with their statistics. `scratch` is working memory.
-void reorder_records(Block& block, const Reordering& moves, std::vector<std::byte>& scratch);
-
 // Whether a node of `n_rows` rows deserves a block of its own inside a block of `n_block_rows`.
 // Both count repetitions, so that a row of weight two makes the same blocks as that row twice.
 inline bool deserves_block(std::int64_t n_rows, std::int64_t n_block_rows) {

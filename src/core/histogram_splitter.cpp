@@ -31,8 +31,7 @@ class HistogramSplitter final : public Splitter {
     const Adder adder(statistics);
     total_.assign(adder.cell_size(), 0);
     if (node.block->has_records()) {
-      const std::size_t end = node.rows[0] + node.rows.size();
-      for (std::size_t row = node.rows[0]; row < end; ++row) adder.add(total_.data(), row);
+      adder.add_range(total_.data(), node.rows[0], node.rows[0] + node.rows.size());
     } else {
       for (const std::uint32_t row : node.rows) adder.add(total_.data(), row);
     }

@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 #include <span>
+#include <type_traits>
 
 namespace committee {
 namespace {
@@ -26,20 +27,6 @@ std::size_t partition_in_two(std::span<std::uint32_t> rows, std::vector<std::uin
     n_right += is_left ? 0 : 1;
   }
   std::copy_n(right, n_right, rows.begin() + static_cast<std::ptrdiff_t>(n_left));
-  return n_left;
-}
-
-// Two sides of records: the positions of the codes that go left, and of the others. `goes_left`
-// says 1 or 0.
-template <typename GoesLeft>
-std::size_t partition_codes(const std::uint8_t* codes, std::size_t stride, std::size_t n_rows,
-                            std::uint32_t* left, std::uint32_t* right, GoesLeft&& goes_left) {
-  std::size_t n_left = 0;
-  for (std::size_t i = 0; i < n_rows; ++i) {
-    left[n_left] = static_cast<std::uint32_t>(i);
-    right[i - n_left] = static_cast<std::uint32_t>(i);
-    n_left += goes_left(codes[i * stride]);
-  }
   return n_left;
 }
 
@@ -95,6 +82,63 @@ void partition(const CodeColumn& column, const Split& split, std::span<std::uint
   scratch.begins = {0, n_left, rows.size()};
 }
 
+// Calls visit(size) with the size of a record as the compiler knows it; 0: it does not.
+template <typename Visit>
+decltype(auto) visit_stride(std::size_t stride, Visit&& visit) {
+  switch (stride) {
+    case 16:
+      return visit(std::integral_constant<std::size_t, 16>());
+    case 32:
+      return visit(std::integral_constant<std::size_t, 32>());
+    case 48:
+      return visit(std::integral_constant<std::size_t, 48>());
+    case 64:
+      return visit(std::integral_constant<std::size_t, 64>());
+    default:
+      return visit(std::integral_constant<std::size_t, 0>());
+  }
+}
+
+// Where each record went is written down for what else is known of the rows. `goes_left` says 1 or
+// 0 for a code.
+template <typename GoesLeft>
+void divide_records(Block& block, std::size_t begin, std::size_t end, std::size_t feature,
+                    PartitionScratch& scratch, const GoesLeft& goes_left) {
+  const std::size_t n_rows = end - begin;
+  const std::size_t stride = block.record_stride;
+  if (scratch.goes_left.size() < n_rows) scratch.goes_left.resize(n_rows);
+  std::uint8_t* const sides = scratch.goes_left.data();
+  auto* const first = reinterpret_cast<std::byte*>(block.records.get()) + begin * stride;
+  const std::size_t n_left = visit_stride(stride, [&](auto size) {
+    return divide_bytes<decltype(size)::value>(
+        first, stride, n_rows, scratch.bytes, [&](std::size_t i, const std::byte* record) {
+          const std::size_t is_left = goes_left(static_cast<std::uint8_t>(record[feature]));
+          sides[i] = static_cast<std::uint8_t>(is_left);
+          return is_left;
+        });
+  });
+  scratch.begins = {0, n_left, n_rows};
+  const Division division{begin, {sides, n_rows}};
+  move_items(block.entries, 1, division, scratch.bytes);
+  move_statistics(block.statistics, division, scratch.bytes);
+}
+
+void fan_out_records(Block& block, std::size_t begin, std::size_t end, const Split& split,
+                     PartitionScratch& scratch) {
+  const std::size_t n_rows = end - begin;
+  if (scratch.order.size() < n_rows) scratch.order.resize(n_rows);
+  const auto order = std::span(scratch.order).first(n_rows);
+  const std::size_t stride = block.record_stride;
+  const std::uint8_t* const codes = block.records.get() + begin * stride + split.feature;
+  std::iota(order.begin(), order.end(), 0U);
+  partition(block.columns[split.feature], split, order, scratch,
+            [=](std::uint32_t row) { return std::uint32_t{codes[row * stride]}; });
+  const Permutation moves{begin, order};
+  move_bytes<0>(reinterpret_cast<std::byte*>(block.records.get()), stride, moves, scratch.bytes);
+  move_items(block.entries, 1, moves, scratch.bytes);
+  move_statistics(block.statistics, moves, scratch.bytes);
+}
+
 }  // namespace
 
 void partition_rows(Block& block, std::size_t begin, std::size_t end, const Split& split,
@@ -107,35 +151,17 @@ void partition_rows(Block& block, std::size_t begin, std::size_t end, const Spli
                 [=](std::uint32_t row) { return std::uint32_t{codes[row]}; });
     });
   }
-  const std::size_t n_rows = end - begin;
-  if (scratch.order.size() < n_rows) scratch.order.resize(n_rows);
-  const auto order = std::span(scratch.order).first(n_rows);
-  const std::size_t stride = block.record_stride;
-  const std::uint8_t* codes = block.records.get() + begin * stride + split.feature;
-  if (split.kind != SplitKind::kFanOut) {
-    if (scratch.rows.size() < n_rows) scratch.rows.resize(n_rows);
-    std::uint32_t* const left = order.data();
-    std::uint32_t* const others = scratch.rows.data();
-    std::size_t n_left = 0;
-    if (split.kind != SplitKind::kSubset && !column.has_missing) {
-      n_left = partition_codes(codes, stride, n_rows, left, others,
-                               [last_left = split.last_left](std::uint8_t code) {
-                                 return std::size_t{code <= last_left ? 1U : 0U};
-                               });
-    } else {
-      const auto sides = sides_of_codes(column, split);
-      n_left = partition_codes(codes, stride, n_rows, left, others,
-                               [&](std::uint8_t code) { return std::size_t{sides[code]}; });
-    }
-    scratch.begins = {0, n_left, n_rows};
-    const auto right = std::span(scratch.rows).first(n_rows - n_left);
-    return reorder_records(block, {begin, order.first(n_left), right}, scratch.bytes);
+  if (split.kind == SplitKind::kFanOut) {
+    fan_out_records(block, begin, end, split, scratch);
+  } else if (split.kind != SplitKind::kSubset && !column.has_missing) {
+    const std::uint32_t last_left = split.last_left;
+    divide_records(block, begin, end, split.feature, scratch,
+                   [=](std::uint8_t code) { return std::size_t{code <= last_left ? 1U : 0U}; });
+  } else {
+    const auto sides = sides_of_codes(column, split);
+    divide_records(block, begin, end, split.feature, scratch,
+                   [&](std::uint8_t code) { return std::size_t{sides[code]}; });
   }
-  std::iota(order.begin(), order.end(), 0U);
-  partition(column, split, order, scratch,
-            [=](std::uint32_t row) { return std::uint32_t{codes[row * stride]}; });
-  const std::size_t n_left = scratch.begins[1];
-  reorder_records(block, {begin, order.first(n_left), order.subspan(n_left)}, scratch.bytes);
 }
 
 }  // namespace committee

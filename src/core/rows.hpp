@@ -20,6 +20,7 @@ struct PartitionScratch {
   std::vector<std::size_t> begins;
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> rows;
+  std::vector<std::uint8_t> goes_left;
   std::vector<std::byte> bytes;
 };
 

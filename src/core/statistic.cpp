@@ -30,17 +30,20 @@ std::vector<std::int64_t> whole_weights(const Entries& entries,
   return weights;
 }
 
+// Two classes, weights that count repetitions.
+void add_two_classes(RowStatistics& rows, const Target& target, const Entries& entries,
+                     std::span<const std::uint32_t> which) {
+  rows.packed.resize(which.size());
+  for (std::size_t row = 0; row < which.size(); ++row) {
+    const auto weight =
+        static_cast<std::uint64_t>(static_cast<std::int64_t>(entries.weights[which[row]]));
+    const auto code = static_cast<std::uint64_t>(target.classes[entries.rows[which[row]]]);
+    rows.packed[row] = weight << 32 * code | weight;
+  }
+}
+
 void add_classes(RowStatistics& rows, const Target& target, const Entries& entries,
                  std::span<const std::uint32_t> which, std::vector<std::int64_t> weights) {
-  if (rows.layout == StatisticLayout::kBinaryCounts) {
-    rows.packed.resize(which.size());
-    for (std::size_t row = 0; row < which.size(); ++row) {
-      const auto weight = static_cast<std::uint64_t>(weights[row]);
-      const bool is_one = target.classes[entries.rows[which[row]]] == 1;
-      rows.packed[row] = (is_one ? weight << 32 : 0) | weight;
-    }
-    return;
-  }
   rows.first_class = {0};
   for (const std::uint32_t n : target.n_classes) {
     rows.first_class.push_back(rows.first_class.back() + n);
@@ -121,6 +124,10 @@ RowStatistics make_statistics(const Target& target, const Entries& entries,
   rows.weight_magnitude = options.weight_magnitude;
   rows.target_magnitude = options.target_magnitude;
   rows.n_outputs = target.n_outputs;
+  if (rows.layout == StatisticLayout::kBinaryCounts) {
+    add_two_classes(rows, target, entries, which);
+    return rows;
+  }
   std::vector<std::int64_t> weights = whole_weights(entries, which, rows.weight_exponent);
   if (options.count_rows && !entries.weights_are_repetitions) {
     rows.repetitions.reserve(which.size());
@@ -172,17 +179,6 @@ bool take_statistics(const RowStatistics& parent, std::span<const std::uint32_t>
     rows.packed[row] = parent.packed[parent_rows[row]];
   }
   return true;
-}
-
-void reorder_statistics(RowStatistics& rows, const Reordering& moves,
-                        std::vector<std::byte>& scratch) {
-  reorder_items(rows.packed, 1, moves, scratch);
-  reorder_items(rows.slots, rows.n_outputs, moves, scratch);
-  reorder_items(rows.weights, 1, moves, scratch);
-  reorder_items(rows.sums, rows.cell_size, moves, scratch);
-  reorder_items(rows.targets, rows.n_outputs, moves, scratch);
-  reorder_items(rows.repetitions, 1, moves, scratch);
-  reorder_items(rows.row_weights, 1, moves, scratch);
 }
 
 std::int64_t count_repetitions(const RowStatistics& rows, std::span<const std::uint32_t> which,

@@ -8,13 +8,12 @@
 // grid of a power of two chosen for the rows at hand, so deep nodes keep full resolution.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <vector>
 
+#include "moves.hpp"
 #include "target.hpp"
 
 namespace committee {
@@ -78,60 +77,17 @@ bool is_too_coarse(const RowStatistics& rows, std::span<const std::uint32_t> whi
 bool take_statistics(const RowStatistics& parent, std::span<const std::uint32_t> parent_rows,
                      RowStatistics& rows);
 
-// A new order of some items of an array, from `begin` on: first the items begin + kept[i], which
-// ascend and so can move where they are, then the items begin + moved[i].
-struct Reordering {
-  std::size_t begin = 0;
-  std::span<const std::uint32_t> kept;
-  std::span<const std::uint32_t> moved;
-};
-
-// Reorders items of `kSize` bytes, or of `size` bytes where kSize is 0.
-template <std::size_t kSize>
-void reorder_bytes(std::byte* items, std::size_t size, const Reordering& moves,
-                   std::vector<std::byte>& scratch) {
-  const std::size_t step = kSize == 0 ? size : kSize;
-  const std::size_t n_bytes = moves.moved.size() * step;
-  if (scratch.size() < n_bytes) scratch.resize(n_bytes);
-  std::byte* const first = items + moves.begin * step;
-  std::byte* out = scratch.data();
-  for (const std::uint32_t item : moves.moved) {
-    std::memcpy(out, first + item * step, step);
-    out += step;
-  }
-  out = first;
-  for (const std::uint32_t item : moves.kept) {
-    if constexpr (kSize == 0) {
-      std::memmove(out, first + item * step, step);
-    } else {  // through registers: an item may stay where it is
-      std::array<std::byte, kSize> copy;
-      std::memcpy(copy.data(), first + item * step, kSize);
-      std::memcpy(out, copy.data(), kSize);
-    }
-    out += step;
-  }
-  std::memcpy(out, scratch.data(), n_bytes);
+// Puts rows in another order, with all that is known of them.
+template <typename Moves>
+void move_statistics(RowStatistics& rows, const Moves& moves, std::vector<std::byte>& scratch) {
+  move_items(rows.packed, 1, moves, scratch);
+  move_items(rows.slots, rows.n_outputs, moves, scratch);
+  move_items(rows.weights, 1, moves, scratch);
+  move_items(rows.sums, rows.cell_size, moves, scratch);
+  move_items(rows.targets, rows.n_outputs, moves, scratch);
+  move_items(rows.repetitions, 1, moves, scratch);
+  move_items(rows.row_weights, 1, moves, scratch);
 }
-
-// Items are `width` numbers; an empty array stays empty.
-template <typename T>
-void reorder_items(std::vector<T>& items, std::size_t width, const Reordering& moves,
-                   std::vector<std::byte>& scratch) {
-  if (items.empty()) return;
-  auto* bytes = reinterpret_cast<std::byte*>(items.data());
-  switch (width) {
-    case 1:
-      return reorder_bytes<sizeof(T)>(bytes, sizeof(T), moves, scratch);
-    case 2:
-      return reorder_bytes<2 * sizeof(T)>(bytes, 2 * sizeof(T), moves, scratch);
-    default:
-      return reorder_bytes<0>(bytes, width * sizeof(T), moves, scratch);
-  }
-}
-
-// The same for all that is known of single rows.
-void reorder_statistics(RowStatistics& rows, const Reordering& moves,
-                        std::vector<std::byte>& scratch);
 
 // The number of repetitions of some rows, where weights count them; `are_neighbours`: they follow
 // each other.
@@ -146,6 +102,12 @@ struct BinaryAdder {
   explicit BinaryAdder(const RowStatistics& rows) : packed(rows.packed.data()) {}
   static constexpr std::size_t cell_size() { return 1; }
   void add(Cell* cell, std::size_t row) const { *cell += packed[row]; }
+  // Rows begin ... end - 1. Summed up apart from the cell, which might be one of the rows.
+  void add_range(Cell* cell, std::size_t begin, std::size_t end) const {
+    Cell sum = 0;
+    for (std::size_t row = begin; row < end; ++row) sum += packed[row];
+    *cell += sum;
+  }
   // Adds the row if `mask` has all bits set, nothing if it has none: no branch to mispredict.
   void add_masked(Cell* cell, std::size_t row, std::uint64_t mask) const {
     *cell += packed[row] & mask;
@@ -177,6 +139,9 @@ struct ClassAdder {
       cell[slots[row * n_outputs + output]] += weight_of_row;
     }
   }
+  void add_range(Cell* cell, std::size_t begin, std::size_t end) const {
+    for (std::size_t row = begin; row < end; ++row) add(cell, row);
+  }
   void add_masked(Cell* cell, std::size_t row, std::uint64_t mask) const {
     const std::int64_t weight_of_row = weights[row] & static_cast<std::int64_t>(mask);
     for (std::size_t output = 0; output < n_outputs; ++output) {
@@ -205,6 +170,9 @@ struct SumAdder {
       return;
     }
     for (std::size_t i = 0; i < size; ++i) cell[i] += sums[row * size + i];
+  }
+  void add_range(Cell* cell, std::size_t begin, std::size_t end) const {
+    for (std::size_t row = begin; row < end; ++row) add(cell, row);
   }
   void add_masked(Cell* cell, std::size_t row, std::uint64_t mask) const {
     for (std::size_t i = 0; i < size; ++i) {
