@@ -10,6 +10,7 @@ import pytest
 import sklearn
 import sklearn.ensemble
 from scipy import sparse
+from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.exceptions import NotFittedError
@@ -23,6 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from team_tools import Says, SaysNumber
 
+import committee
 from committee import (
     C45Classifier,
     DecisionTreeClassifier,
@@ -141,6 +143,45 @@ def test_every_stack_method_is_scikit_learns(method, n_classes, iris):
     options = {"stack_method": method, "cv": 3}
     theirs = sklearn.ensemble.StackingClassifier(members, **options).fit(X, y)
     assert_same(StackingClassifier(members, **options).fit(X, y), theirs, X)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_log_odds_are_those_of_probabilities_drawn_in(n_classes, iris, tmp_path):
+    X, y = iris
+    X, y = X[y < n_classes], np.array(["a", "b", "c"])[y[y < n_classes]]
+    members = [("near", KNeighborsClassifier(3)), ("tree", DecisionTreeClassifier(max_depth=2))]
+    options = {"cv": 3, "keep_level_one": True}
+    plain = StackingClassifier(members, **options).fit(X, y)
+    ours = StackingClassifier(members, stack_method="log_odds", **options).fit(X, y)
+    assert ours.stack_method_ == ["log_odds", "log_odds"]
+    with np.errstate(divide="ignore"):
+        expected = np.clip(logit(plain.level_one_), -np.log(99), np.log(99))
+    np.testing.assert_allclose(ours.level_one_, expected, atol=1e-12)
+    final = LogisticRegression().fit(expected, y)
+    columns = np.clip(logit(plain.transform(X)), -np.log(99), np.log(99))
+    np.testing.assert_allclose(ours.transform(X), columns, atol=1e-12)
+    np.testing.assert_allclose(ours.predict_proba(X), final.predict_proba(columns), atol=1e-6)
+    assert ours.get_feature_names_out().tolist() == plain.get_feature_names_out().tolist()
+    own = StackingClassifier(members[1:], stack_method="log_odds", cv=3).fit(X, y)
+    committee.save(own, tmp_path / "stack.committee")
+    again = committee.load(tmp_path / "stack.committee")
+    np.testing.assert_allclose(again.predict_proba(X), own.predict_proba(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_convex_mixture_reads_log_odds_as_probabilities(n_classes, iris):
+    X, y = iris
+    X, y = X[y < n_classes], y[y < n_classes]
+    members = [("line", LogisticRegression(C=0.01)), ("flat", LogisticRegression(C=0.001))]
+    plain = StackingClassifier(members, "convex", cv=3).fit(X, y)
+    ours = StackingClassifier(members, "convex", cv=3, stack_method="log_odds").fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), plain.predict_proba(X), atol=0.02)
+
+
+def test_log_odds_need_probabilities(iris):
+    message = "Underlying estimator svc does not implement the method predict_proba"
+    with pytest.raises(ValueError, match=message):
+        StackingClassifier([("svc", LinearSVC())], stack_method="log_odds").fit(*iris)
 
 
 @pytest.mark.parametrize("passthrough", [False, True])

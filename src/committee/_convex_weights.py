@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 from scipy.sparse import issparse
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from committee._any_table import AnyTable
@@ -211,6 +212,9 @@ class ConvexClassifier(ClassifierMixin, _Convex):
         if method == "predict_proba":
             is_short = self.n_classes == 2  # the column of the first class was left out
             return np.hstack([1 - values, values]) if is_short else values
+        if method == "log_odds":
+            shares = self._as_shares(expit(values), "predict_proba")
+            return np.asarray(shares / shares.sum(axis=1, keepdims=True))
         is_short = method == "decision_function" and self.n_classes == 2
         scores = np.hstack([-values, values]) if is_short else values
         codes = values[:, 0].astype(np.intp) if method == "predict" else scores.argmax(axis=1)
@@ -227,7 +231,7 @@ class ConvexClassifier(ClassifierMixin, _Convex):
     def _validate_loaded(self) -> None:
         if type(self.n_classes) is not int or not 1 <= self.n_classes <= 2**20:
             raise ValueError("the number of classes is no number")
-        if type(self.methods) is not list or not set(self.methods) <= set(METHODS):
+        if type(self.methods) is not list or not set(self.methods) <= {*METHODS, "log_odds"}:
             raise ValueError("members cannot be asked in this way")
         super()._validate_loaded()
 

@@ -17,11 +17,31 @@ from committee._voice import Voice
 Floats = NDArray[np.float64]
 
 
+# Log-odds are told of probabilities up to so near to zero and one: a forest of a hundred trees that
+# says zero may be wrong once in a while, and infinite columns would decide everything.
+LEAST_SHARE = 0.01
+
+
 def meta_features(
-    opinions: Sequence[Floats], voices: Sequence[Voice], table: AnyTable | None
+    opinions: Sequence[Floats],
+    voices: Sequence[Voice],
+    table: AnyTable | None,
+    *,
+    as_log_odds: bool,
 ) -> Any:
-    """Return opinions as columns, before those of a table where one is given."""
+    """Return opinions as columns, before those of a table where one is given.
+
+    Examples
+    --------
+    >>> said = [np.array([[0.5, 0.5], [1.0, 0.0]])]
+    >>> meta_features(said, [Voice("predict_proba", 2)], None, as_log_odds=False).tolist()
+    [[0.5], [0.0]]
+    >>> meta_features(said, [Voice("predict_proba", 2)], None, as_log_odds=True).round(2).tolist()
+    [[0.0], [-4.6]]
+    """
     columns = [_columns(each, voice) for each, voice in zip(opinions, voices, strict=True)]
+    if as_log_odds:
+        columns = [log_odds(each) for each in columns]
     return np.hstack(columns) if table is None else with_columns(columns, table.native)
 
 
@@ -37,6 +57,12 @@ def _columns(opinion: Floats, voice: Voice) -> Floats:
     if voice.n_classes == 2 and opinion.shape[1] == 2:
         return opinion[:, 1:]  # the other is what is left to one
     return opinion
+
+
+def log_odds(shares: Floats) -> Floats:
+    """Return log(p / (1 - p)) of probabilities, those next to zero and one drawn in."""
+    inner = np.clip(shares, LEAST_SHARE, 1 - LEAST_SHARE)
+    return np.asarray(np.log(inner) - np.log1p(-inner))
 
 
 def with_columns(columns: Sequence[Floats], table: Any) -> Any:

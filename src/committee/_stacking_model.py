@@ -56,6 +56,15 @@ class StackingModel(TransformerMixin, CommitteeModel):
     leak_report_: LeakReport
     _voices: list[list[Voice]]
 
+    @property
+    def _as_log_odds(self) -> bool:
+        """Whether the meta-learner sees log-odds instead of probabilities."""
+        return bool(getattr(self, "stack_method", None) == "log_odds")
+
+    def _methods(self, voices: Sequence[Voice]) -> list[str]:
+        """Return in which form each member answers."""
+        return ["log_odds" if self._as_log_odds else voice.method for voice in voices]
+
     # ---- what classifiers and regressors do in their own way ----
 
     @abstractmethod
@@ -145,7 +154,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
             "named_estimators_": self._named_fitted(lists[0], stack.layers[0].members),
             "layers_": [layer.members for layer in stack.layers],
             "final_estimator_": stack.final,
-            "stack_method_": [voice.method for voice in stack.layers[0].voices],
+            "stack_method_": self._methods(stack.layers[0].voices),
             "_voices": [layer.voices for layer in stack.layers],
         }
         if report is not None:
@@ -211,7 +220,8 @@ class StackingModel(TransformerMixin, CommitteeModel):
         self, opinions: Sequence[Floats], voices: Sequence[Voice], table: AnyTable
     ) -> Any:
         """Make opinions columns for the next layer, with `passthrough` before the table's own."""
-        return meta_features(opinions, voices, table if self.passthrough else None)
+        own = table if self.passthrough else None
+        return meta_features(opinions, voices, own, as_log_odds=self._as_log_odds)
 
     def transform(self, X: Any) -> Any:
         """Return what the meta-learner sees of rows: the opinions of the last layer of members.
@@ -224,8 +234,8 @@ class StackingModel(TransformerMixin, CommitteeModel):
         Returns
         -------
         features : ndarray of float64, shape (n_rows, n_columns)
-            For each member its probabilities (that of the first of two classes is left out),
-            decision function or prediction; with `passthrough` also the columns of X.
+            For each member its probabilities (that of the first of two classes is left out), their
+            log-odds, decision function or prediction; with `passthrough` also the columns of X.
         """
         return self._meta_features(X)
 
@@ -269,7 +279,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
                 raise ValueError("a layer does not fit its members")
             check_class_counts(self, voices)
         self._check_loaded_final()
-        if self.stack_method_ != [voice.method for voice in self._voices[0]]:
+        if self.stack_method_ != self._methods(self._voices[0]):
             raise ValueError("the methods do not fit the voices")
         if type(getattr(self, "leak_report_", None)) not in (type(None), LeakReport):
             raise ValueError("the report is none")

@@ -15,11 +15,11 @@ from committee._committee_model import OfClassifiers, OfRegressors
 from committee._convex_weights import ConvexClassifier, ConvexRegressor
 from committee._params import check_choice
 from committee._stacking_model import StackingModel
-from committee._voice import Voice
+from committee._voice import METHODS, Voice
 
 Floats = NDArray[np.float64]
 
-_METHODS = ("auto", "predict_proba", "decision_function", "predict")
+_METHODS = ("auto", "predict_proba", "decision_function", "predict", "log_odds")
 
 
 def _final_has(method: str) -> Any:
@@ -64,8 +64,11 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         - "prefit": members are fitted already, on other rows than these.
         - a splitter of scikit-learn's, or a list of (train, test) rows. Rows that are tested
           several times get the mean opinion, rows that are never tested do not count.
-    stack_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        What members are asked; "auto" takes the first of these that a member has.
+    stack_method : str, default="auto"
+        What members are asked: "predict_proba", "decision_function" or "predict"; "auto" takes the
+        first of these that a member has. "log_odds" shows the meta-learner log(p / (1 - p)) of the
+        probabilities, drawn in to between 0.01 and 0.99: the scale on which logistic regression
+        adds up.
     n_jobs : int or None, default=None
         Workers. None uses all cores for members of this library and one worker for others. The
         model is the same for any number, as far as members are.
@@ -222,14 +225,16 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         check_choice("stack_method", self.stack_method, _METHODS)
 
     def _ways_to_ask(self) -> tuple[str, ...]:
-        return _METHODS[1:] if self.stack_method == "auto" else (self.stack_method,)
+        if self._as_log_odds:
+            return ("predict_proba",)
+        return METHODS if self.stack_method == "auto" else (self.stack_method,)
 
     def _linear_final(self) -> Any:
         return LogisticRegression()
 
     def _convex_final(self, voices: Sequence[Voice], weights: list[float] | None) -> Any:
         n_classes = voices[0].n_classes if voices else 0
-        return ConvexClassifier(n_classes, [voice.method for voice in voices], weights)
+        return ConvexClassifier(n_classes, self._methods(voices), weights)
 
     def _shares(self, final: Any, features: Any) -> Floats:
         values = np.asarray(final.predict_proba(features), np.float64)
