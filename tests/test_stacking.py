@@ -12,10 +12,16 @@ import sklearn.ensemble
 from scipy import sparse
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import load_diabetes, load_iris
+from sklearn.datasets import load_diabetes, load_iris, make_multilabel_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeCV
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+    RidgeCV,
+)
 from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -794,3 +800,96 @@ def test_what_members_say_becomes_columns():
     assert stack.transform(X)[:2].tolist() == [[0.1], [0.8]]
     numbers = StackingRegressor([("says", SaysNumber(2))], RidgeCV(), cv=2).fit(X, X[:, 2])
     assert numbers.transform(X)[:2].tolist() == [[4.0], [5.0]]
+
+
+# --- several labels a row ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def label_sets():
+    """A table whose rows have some of three labels."""
+    return make_multilabel_classification(120, 6, n_classes=3, random_state=0)
+
+
+@pytest.mark.parametrize("method", ["auto", "predict"])
+@pytest.mark.parametrize("passthrough", [False, True])
+def test_several_labels_are_scikit_learns(method, passthrough, label_sets):
+    X, y = label_sets
+    members = [
+        ("forest", sklearn.ensemble.RandomForestClassifier(10, random_state=0)),
+        ("near", KNeighborsClassifier(5)),
+        ("ridge", RidgeClassifier()),
+    ]
+    final = sklearn.ensemble.RandomForestClassifier(10, random_state=1)
+    options = {"stack_method": method, "passthrough": passthrough, "cv": 3}
+    theirs = sklearn.ensemble.StackingClassifier(members, final, **options).fit(X, y)
+    ours = StackingClassifier(members, final, **options).fit(X, y)
+    np.testing.assert_array_equal(ours.transform(X), theirs.transform(X))
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-15)
+    assert ours.stack_method_ == list(theirs.stack_method_)
+    assert ours.score(X, y) == theirs.score(X, y)
+    for own, other in zip(ours.classes_, theirs.classes_, strict=True):
+        np.testing.assert_array_equal(own, other)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"refit": False},
+        {"refit": False, "stack_method": "predict"},
+        {"stack_method": "log_odds"},
+        {"cv": 0.4},
+        {"layers": [[("near", KNeighborsClassifier(5))]]},
+    ],
+)
+def test_several_labels_with_members_of_this_library(options, label_sets, tmp_path):
+    X, y = label_sets
+    members = [
+        ("forest", RandomForestClassifier(10, random_state=0)),
+        ("extra", ExtraTreesClassifier(10, random_state=0)),
+    ]
+    stack = StackingClassifier(members, RandomForestClassifier(10, random_state=0), **options)
+    stack.fit(X[:80], y[:80])
+    told = stack.predict(X[80:])
+    assert told.shape == (40, 3)
+    by_chance = (y[80:] == y[:80].mean(axis=0).round()).mean()
+    assert (told == y[80:]).mean() > by_chance
+    shares = stack.predict_proba(X[80:])
+    np.testing.assert_array_equal(told[shares > 0.5], 0)  # of the first value
+    if "layers" not in options:
+        committee.save(stack, tmp_path / "stack.committee")
+        again = committee.load(tmp_path / "stack.committee")
+        np.testing.assert_array_equal(again.predict_proba(X), stack.predict_proba(X))
+
+
+def test_a_label_that_a_fold_lacks(label_sets):
+    X, y = label_sets
+    y = y.copy()
+    y[:, 0] = np.arange(120) < 40  # in the first part only
+    stack = StackingClassifier(
+        [("forest", RandomForestClassifier(10, random_state=0))],
+        RandomForestClassifier(10, random_state=0),
+        cv=PredefinedSplit(np.arange(120) // 40),
+        keep_level_one=True,
+    ).fit(X, y)
+    np.testing.assert_array_equal(stack.level_one_[:40, 0], 0)
+    assert stack.level_one_[40:80, 0].max() > 0
+
+
+def test_what_does_not_go_with_several_labels(label_sets):
+    X, y = label_sets
+    forest = RandomForestClassifier(3, random_state=0)
+    members = [("forest", forest)]
+    with pytest.raises(ValueError, match="final_estimator must be given for a y with several"):
+        StackingClassifier(members).fit(X, y)
+    for name, options in {
+        'final_estimator="convex"': {"final_estimator": "convex"},
+        "leak_check": {"final_estimator": forest, "leak_check": True},
+        'cv="oob"': {"final_estimator": forest, "cv": "oob"},
+    }.items():
+        with pytest.raises(ValueError, match=f"{name} takes a y with one class for each row"):
+            StackingClassifier(members, **options).fit(X, y)
+    with pytest.raises(ValueError, match="y should be a 1d array, got 3 columns"):
+        StackingClassifier(members, forest).fit(X, y + np.arange(120)[:, np.newaxis] % 3)

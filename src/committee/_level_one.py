@@ -90,6 +90,8 @@ class FoldMean(BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the mean of the numbers, or the class code with the largest mean."""
         mean = self._mean(X)
+        if self.voice.n_labels:
+            return np.asarray(mean >= 0.5, np.int64)
         if not self.voice.n_classes:
             return np.asarray(mean[:, 0])
         if mean.shape[1] == 1:

@@ -47,6 +47,8 @@ def meta_features(
 
 def n_meta_columns(voice: Voice) -> int:
     """Return the number of columns that an opinion becomes."""
+    if voice.n_labels:
+        return voice.n_labels
     return 1 if voice.n_classes in (0, 2) or voice.method == "predict" else voice.n_classes
 
 

@@ -53,6 +53,14 @@ def read_labels(y: Any, fitted: Named, name: str) -> tuple[NDArray[Any], NDArray
     return np.searchsorted(everything, labels)[codes].astype(np.int32), everything
 
 
+def first_method(name: str, estimator: Any, methods: Sequence[str]) -> str:
+    """Return the first of some methods that a member has."""
+    method = next((each for each in methods if will_answer(estimator, each)), None)
+    if method is None:
+        raise ValueError(f"Underlying estimator {name} does not implement the method {methods[0]}.")
+    return method
+
+
 def class_voice(
     name: str, estimator: Any, labels: NDArray[Any], methods: Sequence[str], *, is_prefit: bool
 ) -> Voice:
@@ -76,8 +84,6 @@ def class_voice(
     voice : Voice
         How to ask.
     """
-    method = next((each for each in methods if will_answer(estimator, each)), None)
-    if method is None:
-        raise ValueError(f"Underlying estimator {name} does not implement the method {methods[0]}.")
+    method = first_method(name, estimator, methods)
     speaks_labels = is_prefit or isinstance(estimator, FrozenEstimator)
     return Voice(method, len(labels), labels if speaks_labels else None)

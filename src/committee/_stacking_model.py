@@ -26,7 +26,7 @@ from committee._named_members import (
     check_member_kind,
 )
 from committee._params import check_bool, check_choice, check_real, is_real
-from committee._team import Floats
+from committee._team import Floats, Team
 from committee._voice import Voice
 
 
@@ -66,6 +66,13 @@ class StackingModel(TransformerMixin, CommitteeModel):
         return ["log_odds" if self._as_log_odds else voice.method for voice in voices]
 
     # ---- what classifiers and regressors do in their own way ----
+
+    def _check_target(self, team: Team) -> None:
+        """Raise unless everything that is switched on can be done with this target."""
+
+    def _target_attributes(self, y: Any, team: Team) -> dict[str, Any]:
+        """Return fitted attributes that only some targets have."""
+        return {}
 
     @abstractmethod
     def _linear_final(self) -> Any:
@@ -142,6 +149,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
         team, seed = self._assemble(X, y, sample_weight, fit_params, lists[0])
         voices = self._voices_of(team, lists[-1])
         final = self._final(voices)
+        self._check_target(team)
         plan = self._plan(team, groups, seed, len(lists))
         report = self._check_leakage(
             lambda share: LeakCheck(self, team, lists, final, plan, groups, seed, share)
@@ -157,6 +165,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
             "stack_method_": self._methods(stack.layers[0].voices),
             "_voices": [layer.voices for layer in stack.layers],
         }
+        attributes |= self._target_attributes(y, team)
         if report is not None:
             attributes["leak_report_"] = report
         if self.keep_level_one:
@@ -297,7 +306,10 @@ class StackingModel(TransformerMixin, CommitteeModel):
         codes = getattr(final, "classes_", None)
         if (codes is None) == (self._member_kind == "classifier"):
             raise ValueError("the meta-learner is of another kind")
-        if codes is not None and not set(codes.tolist()) <= set(range(len(self.classes_))):
+        if isinstance(self.__dict__.get("classes_"), list):
+            if type(codes) is not list or len(codes) != len(self.classes_):
+                raise ValueError("the meta-learner has learnt other labels")
+        elif codes is not None and not set(codes.tolist()) <= set(range(len(self.classes_))):
             raise ValueError("the meta-learner has learnt other classes")
 
 

@@ -32,6 +32,9 @@ class Voice:
         Number of classes; 0 for a regressor.
     labels : ndarray or None
         The labels of all classes, for a member that speaks of labels and not of codes.
+    n_labels : int, default=0
+        Number of labels where a row can have several, each a column of 0 and 1; n_classes is then
+        0. Answers are about the 1 of each.
 
     Examples
     --------
@@ -46,12 +49,18 @@ class Voice:
     method: str
     n_classes: int
     labels: NDArray[Any] | None = None
+    n_labels: int = 0
+
+    _later_fields = ("n_labels",)
 
     def _validate_loaded(self) -> None:
         """Check what a file says: a method is called by its name."""
         if self.method not in METHODS or type(self.n_classes) is not int or self.n_classes < 0:
             raise ValueError("a member cannot be asked in this way")
-        if not self.n_classes and (self.method != "predict" or self.labels is not None):
+        if type(self.n_labels) is not int or self.n_labels < 0 or self.n_labels * self.n_classes:
+            raise ValueError("a row has several labels, or one class")
+        is_number = not self.n_classes and not self.n_labels
+        if is_number and (self.method != "predict" or self.labels is not None):
             raise ValueError("numbers have no classes")
         if self.labels is not None and np.shape(self.labels) != (self.n_classes,):
             raise ValueError("there must be a label for each class")
@@ -59,6 +68,8 @@ class Voice:
     def ask(self, member: Any, X: Any) -> Floats:
         """Return what a member says: probabilities, votes (one for a class), scores or numbers."""
         answer = getattr(member, self.method)(X)
+        if self.n_labels:
+            return self._label_columns(member, answer)
         if self.method == "predict":
             return self._votes(answer) if self.n_classes else _column(answer)
         values = np.asarray(answer, np.float64)
@@ -105,6 +116,16 @@ class Voice:
         result = np.full((len(values), self.n_classes), missing)
         result[:, codes] = values
         return result
+
+    def _label_columns(self, member: Any, answer: Any) -> Floats:
+        """Return a column for each label."""
+        if not isinstance(answer, list):
+            return _column(answer)
+        columns = []
+        for shares, known in zip(answer, member.classes_, strict=True):
+            is_known = np.asarray(known) == 1  # a fold may lack it
+            columns.append(np.asarray(shares, np.float64)[:, is_known].sum(axis=1))
+        return np.column_stack(columns)
 
     def _spread(self, member: Any, scores: Floats) -> Floats:
         """Return the one score of two classes: one column, or two where there are more classes."""

@@ -13,8 +13,18 @@ from sklearn.utils.metaestimators import available_if
 
 from committee._committee_model import OfClassifiers, OfRegressors
 from committee._convex_weights import ConvexClassifier, ConvexRegressor
+from committee._label_sets import (
+    first_shares,
+    is_label_set,
+    named_label_sets,
+    read_label_sets,
+    refuse_label_sets,
+)
+from committee._named_members import Named
+from committee._opinion_voices import first_method
 from committee._params import check_choice
 from committee._stacking_model import StackingModel
+from committee._team import Team
 from committee._voice import METHODS, Voice
 
 Floats = NDArray[np.float64]
@@ -177,11 +187,13 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
 
         Returns
         -------
-        y : ndarray of shape (n_rows,)
+        y : ndarray of shape (n_rows,) or (n_rows, n_labels)
             Class labels.
         """
         features = self._meta_features(X)
         codes = self.final_estimator_.predict(features, **predict_params)
+        if isinstance(self.classes_, list):
+            return named_label_sets(codes, self.classes_)
         return np.asarray(self.classes_[np.asarray(codes).astype(np.intp)])
 
     @_final_has("predict_proba")  # type: ignore[untyped-decorator]
@@ -196,9 +208,13 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         Returns
         -------
         p : ndarray of float64, shape (n_rows, n_classes)
-            One column a class, in the order of `classes_`.
+            One column a class, in the order of `classes_`. If rows have several labels, one column
+            a label: the probability of its first value, usually of not having it, as in
+            scikit-learn.
         """
         features = self._meta_features(X)
+        if isinstance(self.classes_, list):
+            return first_shares(self.final_estimator_, features, len(self.classes_))
         return self._shares(self.final_estimator_, features)
 
     @_final_has("decision_function")  # type: ignore[untyped-decorator]
@@ -223,6 +239,38 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
     def _check_switches(self) -> None:
         super()._check_switches()
         check_choice("stack_method", self.stack_method, _METHODS)
+
+    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        if is_label_set(y):
+            return read_label_sets(y)[0], None
+        return super()._read_target(y, pairs)
+
+    def _check_target(self, team: Team) -> None:
+        if team.labels is None:
+            if self.final_estimator is None:
+                raise ValueError(
+                    "final_estimator must be given for a y with several labels, such as "
+                    "RandomForestClassifier(); logistic regression, the default, takes one label"
+                )
+            refuse_label_sets(
+                {
+                    'final_estimator="convex"': isinstance(self.final_estimator, str),
+                    "leak_check": self.leak_check is not False,
+                    'cv="oob"': isinstance(self.cv, str) and self.cv == "oob",
+                }
+            )
+
+    def _target_attributes(self, y: Any, team: Team) -> dict[str, Any]:
+        return {} if team.labels is not None else {"classes_": read_label_sets(y)[1]}
+
+    def _voices_of(self, team: Team, pairs: Named) -> list[Voice]:
+        if team.labels is not None:
+            return super()._voices_of(team, pairs)
+        voices = []
+        for name, estimator in pairs:
+            method = first_method(name, estimator, self._ways_to_ask())
+            voices.append(Voice(method, 0, n_labels=team.y.shape[1]))
+        return voices
 
     def _ways_to_ask(self) -> tuple[str, ...]:
         if self._as_log_odds:
