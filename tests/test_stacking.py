@@ -891,5 +891,8 @@ def test_what_does_not_go_with_several_labels(label_sets):
     }.items():
         with pytest.raises(ValueError, match=f"{name} takes a y with one class for each row"):
             StackingClassifier(members, **options).fit(X, y)
+    stack = StackingClassifier(members, forest).fit(X, y)
+    with pytest.raises(TypeError, match="ensemble must predict the mean"):
+        committee.prune_ensemble(stack, X, y)
     with pytest.raises(ValueError, match="y should be a 1d array, got 3 columns"):
         StackingClassifier(members, forest).fit(X, y + np.arange(120)[:, np.newaxis] % 3)

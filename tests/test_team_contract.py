@@ -91,6 +91,7 @@ WEIGHTS = (
             random_state=0,
         ),
         StackingClassifier(foreign_classifiers(), GaussianNB(), cv=2),
+        StackingClassifier(classifiers(), cv=2, stack_method="log_odds"),
         StackingRegressor(regressors(), "convex", cv="time"),
         StackingRegressor(foreign_regressors(), cv=2, passthrough=True),
     ],

@@ -81,7 +81,7 @@ def _ask_bagged(ensemble: BaggingModel, X: Any) -> Floats:
 
 
 def _ask_others(ensemble: Any, X: Any) -> tuple[Floats, Floats]:
-    if not isinstance(ensemble.estimators_, list | tuple):
+    if not isinstance(ensemble.estimators_, list | tuple) or len(class_labels(ensemble)) > 1:
         raise _no_average(ensemble)
     panel, table = make_panel(ensemble), AnyTable(X)
     said = [panel.ask(number, table)[0] for number in range(len(panel))]
