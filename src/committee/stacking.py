@@ -278,7 +278,8 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         return METHODS if self.stack_method == "auto" else (self.stack_method,)
 
     def _linear_final(self) -> Any:
-        return LogisticRegression()
+        # Wider columns take more steps than the default grants.
+        return LogisticRegression(max_iter=1000) if self._as_log_odds else LogisticRegression()
 
     def _convex_final(self, voices: Sequence[Voice], weights: list[float] | None) -> Any:
         n_classes = voices[0].n_classes if voices else 0
