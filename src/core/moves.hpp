@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace committee {
@@ -63,6 +64,12 @@ std::size_t divide_bytes(std::byte* first, std::size_t size, std::size_t n_items
   return static_cast<std::size_t>(left - first) / step;
 }
 
+// Single numbers, many at a time where the processor can.
+void divide_numbers(std::uint32_t* items, const std::uint8_t* goes_left, std::size_t n_items,
+                    std::vector<std::byte>& scratch);
+void divide_numbers(std::uint64_t* items, const std::uint8_t* goes_left, std::size_t n_items,
+                    std::vector<std::byte>& scratch);
+
 template <std::size_t kSize>
 void move_bytes(std::byte* items, std::size_t size, const Division& moves,
                 std::vector<std::byte>& scratch) {
@@ -85,11 +92,21 @@ void move_bytes(std::byte* items, std::size_t size, const Permutation& moves,
   std::memcpy(first, scratch.data(), moves.order.size() * step);
 }
 
+template <typename T>
+constexpr bool is_plain_number =
+    std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t>;
+
 // Items are `width` numbers; an empty array stays empty.
 template <typename T, typename Moves>
 void move_items(std::vector<T>& items, std::size_t width, const Moves& moves,
                 std::vector<std::byte>& scratch) {
   if (items.empty()) return;
+  if constexpr (std::is_same_v<Moves, Division> && is_plain_number<T>) {
+    if (width == 1) {
+      return divide_numbers(items.data() + moves.begin, moves.goes_left.data(),
+                            moves.goes_left.size(), scratch);
+    }
+  }
   auto* bytes = reinterpret_cast<std::byte*>(items.data());
   switch (width) {
     case 1:
