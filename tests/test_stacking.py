@@ -1,6 +1,7 @@
 """Stacking: scikit-learn's results, layers, convex weights, the leak check, and what is refused."""
 
 import inspect
+import pickle
 import warnings
 
 import numpy as np
@@ -28,7 +29,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
-from team_tools import Says, SaysNumber
+from team_tools import Says, SaysNumber, WantsAllCodes
 
 import committee
 from committee import (
@@ -42,6 +43,7 @@ from committee import (
     StackingClassifier,
     StackingRegressor,
 )
+from committee._class_codes import fit_codes
 from committee._convex_weights import blend_weights, mixture_weights
 
 
@@ -428,6 +430,79 @@ def test_classes_that_a_fold_lacks_are_unlikely(iris):
         assert np.isfinite(stack.level_one_).all()
         if method == "predict_proba":
             assert (stack.level_one_[np.arange(150), y] == 0).all()
+
+
+def without_the_middle(iris):
+    """Three or four classes, and folds of which each of the first two lacks one in the middle."""
+    X, y = iris
+    y = np.where((y == 2) & (np.arange(150) % 2 == 0), 3, y)
+    folds = np.select([y == 1, y == 2], [0, 1], np.arange(150) % 3)
+    return X, np.array(["a", "b", "c", "d"])[y], folds
+
+
+@pytest.mark.parametrize("refit", [True, False])
+@pytest.mark.parametrize("n_classes", [3, 4])
+@pytest.mark.parametrize("method", ["predict_proba", "decision_function", "predict"])
+def test_members_that_want_codes_without_gaps_have_them(method, n_classes, refit, iris):
+    X, y, folds = without_the_middle(iris)
+    if n_classes == 3:  # a fold of two classes has one score
+        X, y, folds = X[y != "d"], y[y != "d"], folds[y != "d"]
+    options = {"stack_method": method, "cv": PredefinedSplit(folds), "keep_level_one": True}
+    final = DecisionTreeClassifier(max_depth=4)
+    stack = StackingClassifier([("strict", WantsAllCodes())], final, refit=refit, **options)
+    stack.fit(X, y)
+    labels = np.unique(y)
+    for fold in range(3):
+        train, test = folds != fold, folds == fold
+        alone = LogisticRegression().fit(X[train], y[train])
+        told = getattr(alone, method)(X[test])
+        if method == "predict":
+            expected = np.searchsorted(labels, told)[:, None]
+        else:
+            told = np.column_stack([-told, told]) if told.ndim == 1 else told
+            missing = 0.0 if method == "predict_proba" else told.min()
+            expected = np.full((test.sum(), n_classes), min(missing, 0.0))
+            expected[:, np.searchsorted(labels, alone.classes_)] = told
+        np.testing.assert_array_equal(stack.level_one_[test], expected)
+    usual = StackingClassifier([("line", LogisticRegression())], final, refit=refit, **options)
+    usual.fit(X, y)
+    np.testing.assert_array_equal(stack.predict_proba(X), usual.predict_proba(X))
+    if refit:  # who has seen all classes is as it was
+        assert type(stack.estimators_[0]) is WantsAllCodes
+        assert stack.estimators_[0].classes_.tolist() == list(range(n_classes))
+    else:
+        assert all(type(each) is LogisticRegression for each in usual.estimators_[0].estimators)
+        again = pickle.loads(pickle.dumps(stack))
+        np.testing.assert_array_equal(again.predict(X), stack.predict(X))
+
+
+def test_class_weights_go_with_the_classes_where_codes_are_changed(iris):
+    X, y, folds = without_the_middle(iris)
+    weights = {"a": 1.0, "b": 2.0, "c": 7.0, "d": 5.0}
+    options = {"cv": PredefinedSplit(folds), "keep_level_one": True}
+    stack = StackingClassifier([("strict", WantsAllCodes(weights))], **options).fit(X, y)
+    usual = StackingClassifier([("line", LogisticRegression(class_weight=weights))], **options)
+    np.testing.assert_array_equal(stack.level_one_, usual.fit(X, y).level_one_)
+    plain = StackingClassifier([("strict", WantsAllCodes())], **options).fit(X, y)
+    assert (plain.level_one_ != stack.level_one_).any()
+
+
+def test_a_meta_learner_that_wants_codes_without_gaps_has_them(iris):
+    X, y, _ = without_the_middle(iris)
+    rows = np.arange(150)
+    splits = [(rows % 3 > 0, (rows % 3 == 0) & (y != "b"))]  # no opinion on a row of class b
+    stack = StackingClassifier(classifiers(), WantsAllCodes(), cv=splits).fit(X, y)
+    usual = StackingClassifier(classifiers(), LogisticRegression(), cv=splits).fit(X, y)
+    np.testing.assert_array_equal(stack.predict_proba(X), usual.predict_proba(X))
+    np.testing.assert_array_equal(stack.predict(X), usual.predict(X))
+
+
+def test_errors_that_codes_are_not_to_blame_for_are_those_of_the_first_try(iris):
+    X, y = iris
+    with pytest.raises(ValueError, match=r"Invalid classes: \[0 2\]"):
+        fit_codes(WantsAllCodes("some"), X[y != 1], y[y != 1], {})
+    with pytest.raises(ValueError, match="class_weight"):
+        fit_codes(WantsAllCodes("some"), X, y, {})
 
 
 # --- promises -----------------------------------------------------------------------------------

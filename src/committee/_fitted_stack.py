@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from committee._any_table import AnyTable
+from committee._class_codes import fit_codes
 from committee._level_one import LevelOne, count_fits, fit_layer
 from committee._level_one_plan import LevelOnePlan, Split
 from committee._members import is_own, plain_algebra
@@ -113,6 +114,8 @@ class FittedStack:
             params["sample_weight"] = weights
         try:
             with plain_algebra(AnyTable(features), is_own(final)):
+                if self._team.labels is not None and not is_own(final):
+                    return fit_codes(clone(final), features, y, params)
                 return clone(final).fit(features, y, **params)
         except (TypeError, ValueError) as error:
             more = ", and the columns of X (passthrough=True)" if self._model.passthrough else ""
