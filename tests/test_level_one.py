@@ -241,6 +241,60 @@ def test_the_leak_check_asks_nobody_about_rows_it_has_seen(table):
     assert model.leak_report_.found[0] == 0.0
 
 
+class Forward:
+    """A splitter of somebody else's that goes forward in time."""
+
+    def split(self, X, y=None, groups=None):
+        n_rows = len(y)
+        for begin in (n_rows // 2, 3 * n_rows // 4):
+            yield np.arange(begin), np.arange(begin, begin + n_rows // 4)
+
+
+FORWARD = {
+    "time": "time",
+    "TimeSeriesSplit": TimeSeriesSplit(3),
+    "gap": TimeSeriesSplit(4, gap=2),
+    "list": list(TimeSeriesSplit(3).split(np.zeros(N_ROWS))),
+    "other": Forward(),
+}
+
+
+def rows_kept_apart(cv, table, groups=None, share=0.2):
+    """Return the rows that the stack of a leak check has not seen, as told by its members."""
+    fits = []
+
+    class Noting(SpyRegressor):
+        def fit(self, X, y, sample_weight=None):
+            fits.append(np.asarray(X)[:, 0])
+            return super().fit(X, y, sample_weight)
+
+    X, y, _ = table
+    stack = StackingRegressor([("spy", Noting())], LinearRegression(), cv=cv, random_state=0)
+    stack.set_params(leak_check=share).fit(X, y, groups=groups)
+    return sorted(set(range(N_ROWS)) - set(fits[0]))  # first, members are fitted to the others
+
+
+@pytest.mark.parametrize("name", FORWARD)
+def test_the_leak_check_keeps_the_last_rows_apart_where_splits_go_forward(name, table):
+    assert rows_kept_apart(FORWARD[name], table) == list(range(48, 60))
+
+
+def test_the_leak_check_keeps_tested_rows_in_given_splits_that_go_forward(table):
+    splits = [(np.arange(48), np.arange(48, 60))]
+    assert rows_kept_apart(splits, table, share=0.25) == [57, 58, 59]
+    assert rows_kept_apart([(np.arange(57), [57, 58, 59])], table) == [59]
+    with pytest.raises(ValueError, match="leak_check needs two rows .* or more; got 1"):
+        rows_kept_apart([(np.arange(59), [59])], table, share=0.1)
+    assert len(rows_kept_apart(KFold(3), table)) == 12
+    assert rows_kept_apart(KFold(3), table) != list(range(48, 60))
+
+
+def test_the_leak_check_tears_no_group_apart_where_splits_go_forward(table):
+    groups = np.arange(N_ROWS) // 5
+    splits = [(np.arange(30), np.arange(30, 60))]
+    assert rows_kept_apart(splits, table, groups) == list(range(50, 60))
+
+
 # --- members that share the table ---------------------------------------------------------------
 
 

@@ -125,6 +125,11 @@ class FittedStack:
     def out_of_fold_final(self) -> NDArray[Any]:
         """Return what meta-learners that have not seen a row's level-one data say about it."""
         table, is_class = AnyTable(self.level_one), self._team.labels is not None
+        if len(self.y) < 2:
+            raise ValueError(
+                "leak_check needs two rows with level-one data or more; got 1 after rows were kept "
+                "apart. Give a cv that tests more rows"
+            )
         n_folds = min(5, len(self.y))
         if is_class:  # as long as a class can be in every fold, each is
             n_folds = min(n_folds, max(2, int(np.bincount(self.y).max())))

@@ -93,7 +93,8 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         predicts.
     leak_check : bool or float, default=False
         Fit the stack also without a quarter of the rows (or this share), and compare what it
-        thinks of itself with what it is worth on these; see `leak_report_`.
+        thinks of itself with what it is worth on these; see `leak_report_`. They are drawn, or
+        are the last ones where `cv` goes forward in time.
     on_leak : {"warn", "fallback", "raise"}, default="warn"
         What to do if the check finds leakage: warn; warn and use the mean of the members, or the
         best of them, instead of a meta-learner; or raise ValueError.
@@ -346,7 +347,8 @@ class StackingRegressor(RegressorMixin, OfRegressors, StackingModel):
         predicts.
     leak_check : bool or float, default=False
         Fit the stack also without a quarter of the rows (or this share), and compare what it
-        thinks of itself with what it is worth on these; see `leak_report_`.
+        thinks of itself with what it is worth on these; see `leak_report_`. They are drawn, or
+        are the last ones where `cv` goes forward in time.
     on_leak : {"warn", "fallback", "raise"}, default="warn"
         What to do if the check finds leakage: warn; warn and use the mean of the members, or the
         best of them, instead of a meta-learner; or raise ValueError.
