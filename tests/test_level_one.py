@@ -283,7 +283,7 @@ def test_the_leak_check_keeps_tested_rows_in_given_splits_that_go_forward(table)
     splits = [(np.arange(48), np.arange(48, 60))]
     assert rows_kept_apart(splits, table, share=0.25) == [57, 58, 59]
     assert rows_kept_apart([(np.arange(57), [57, 58, 59])], table) == [59]
-    with pytest.raises(ValueError, match="leak_check needs two rows .* or more; got 1"):
+    with pytest.raises(ValueError, match=r"leak_check needs two rows .* or more; got 1"):
         rows_kept_apart([(np.arange(59), [59])], table, share=0.1)
     assert len(rows_kept_apart(KFold(3), table)) == 12
     assert rows_kept_apart(KFold(3), table) != list(range(48, 60))
