@@ -23,7 +23,13 @@ from sklearn.linear_model import (
     RidgeClassifier,
     RidgeCV,
 )
-from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, StratifiedKFold
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    PredefinedSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -858,6 +864,58 @@ def test_the_smallest_tables():
     assert number.fit([[1.0], [2.0]], [1.0, 2.0]).predict([[2.0]]).tolist() == [2.0]
     with pytest.raises(ValueError, match="5 parts, but there are only 2 rows"):
         StackingRegressor([("t", DecisionTreeRegressor())]).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+ONE_CLASS_SCHEMES = [None, 3, 0.3, "loo", "time", "oob", KFold(3), TimeSeriesSplit(3)]
+
+
+@pytest.mark.parametrize("cv", [*ONE_CLASS_SCHEMES, [(range(20), range(20, 30))]], ids=repr)
+def test_one_class_is_told_by_members_that_take_it_and_named_if_one_does_not(cv, iris):
+    X, y = iris[0][:30], np.full(30, "only")
+    members = [*own_classifiers(), ("bayes", GaussianNB())]
+    for final in ("convex", DecisionTreeClassifier(), KNeighborsClassifier()):
+        stack = StackingClassifier(members, final, cv=cv, random_state=0).fit(X, y)
+        assert stack.predict(X).tolist() == y.tolist()
+        assert stack.predict_proba(X).tolist() == [[1.0]] * 30
+    with pytest.raises(ValueError, match="y has 1 class, 'only', and the final_estimator"):
+        StackingClassifier(members, cv=cv).fit(X, y)  # logistic regression takes two
+    members.append(("line", LogisticRegression()))
+    with pytest.raises(ValueError, match="y has 1 class, 'only', and the member 'line'") as caught:
+        StackingClassifier(members, "convex", cv=cv).fit(X, y)
+    assert "at least 2 classes" in str(caught.value)
+    with pytest.raises(ValueError, match="at least 2 classes"):  # nor do theirs
+        sklearn.ensemble.StackingClassifier(members, GaussianNB()).fit(X, y)
+
+
+def test_a_fold_of_one_class_is_told(iris):
+    X, y = iris
+    stack = StackingClassifier([("line", LogisticRegression())], cv=KFold(2))
+    with pytest.raises(ValueError, match="at least 2 classes") as caught:
+        stack.fit(X[:100], y[:100])
+    assert "'line', fitted to 50 rows of 1 class" in "".join(caught.value.__notes__)
+
+
+def test_two_columns_of_a_member_that_knows_one_class_are_one(iris):
+    """As XGBoost's classifiers have them, which take one class for the first of two."""
+
+    class TwoColumns(WantsAllCodes):
+        def fit(self, X, y, sample_weight=None):
+            self.is_single_ = not np.any(y)
+            if not self.is_single_:
+                return super().fit(X, y, sample_weight)
+            self.classes_ = np.array([0])
+            return self
+
+        def predict_proba(self, X):
+            return np.tile([0.9, 0.1], (len(X), 1)) if self.is_single_ else super().predict_proba(X)
+
+    X, y = iris
+    options = {"final_estimator": "convex", "keep_level_one": True}
+    alone = StackingClassifier([("two", TwoColumns())], **options).fit(X, np.full(150, "a"))
+    assert alone.predict_proba(X).tolist() == [[1.0]] * 150
+    folds = StackingClassifier([("two", TwoColumns())], cv=KFold(2), **options)
+    folds.fit(X[:100], y[:100])  # who is asked about a class knows the other
+    assert folds.level_one_[:, 0].tolist() == [1.0] * 50 + [0.0] * 50
 
 
 def test_seeds_reach_members_that_have_none(diabetes):

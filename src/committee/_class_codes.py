@@ -1,4 +1,4 @@
-"""Class codes without gaps, for classifiers that take 0, 1, ... and nothing else.
+"""Classifiers that do not take every set of classes: codes without gaps, and a single class.
 
 Some of the rows may lack a class: a fold of a rare one does. Most classifiers take the codes that
 are left; XGBoost's, for one, do not if the class was in the middle.
@@ -49,6 +49,14 @@ def fit_codes(member: Any, X: Any, y: NDArray[Any], params: Mapping[str, Any]) -
             raise
         return Renumbered(other, codes)
     return member
+
+
+def one_class_error(who: str, labels: NDArray[Any] | None, error: Exception) -> ValueError | None:
+    """Return what to say where an estimator refused a target of a single class."""
+    if labels is None or len(labels) != 1 or not isinstance(error, ValueError):
+        return None
+    label = labels.tolist()[0]
+    return ValueError(f"y has 1 class, {label!r}, and {who} could not be fitted to it: {error}")
 
 
 def _with_codes(member: Any, codes: NDArray[Any]) -> Any:

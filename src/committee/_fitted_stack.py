@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from committee._any_table import AnyTable
-from committee._class_codes import fit_codes
+from committee._class_codes import fit_codes, one_class_error
 from committee._level_one import LevelOne, count_fits, fit_layer
 from committee._level_one_plan import LevelOnePlan, Split
 from committee._members import is_own, plain_algebra
@@ -118,6 +118,9 @@ class FittedStack:
                     return fit_codes(clone(final), features, y, params)
                 return clone(final).fit(features, y, **params)
         except (TypeError, ValueError) as error:
+            alone = one_class_error("the final_estimator", self._team.labels, error)
+            if alone is not None:
+                raise alone from error
             more = ", and the columns of X (passthrough=True)" if self._model.passthrough else ""
             error.add_note(f"This is the final_estimator, fitted to opinions of members{more}")
             raise

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee._any_table import AnyTable, reads_tables
-from committee._class_codes import fit_codes
+from committee._class_codes import fit_codes, one_class_error
 from committee._members import count_workers, in_order, is_own, plain_algebra, prepared, rows_of
 from committee._meta_estimator import wants_weights
 from committee._progress import Progress
@@ -171,12 +171,22 @@ class Team:
             else:
                 member = self._fit_rows(member, task, params)
         except (TypeError, ValueError) as error:
-            n_rows = self.table.n_rows if task.train is None else len(task.train)
-            error.add_note(f"This is the member {task.name!r}, fitted to {n_rows} rows")
+            alone = one_class_error(f"the member {task.name!r}", self.labels, error)
+            if alone is not None:
+                raise alone from error
+            error.add_note(f"This is the member {task.name!r}, fitted to {self._told(task.train)}")
             raise
         if n_jobs is not None:
             member.set_params(n_jobs=n_jobs[0])
         return member
+
+    def _told(self, train: Rows | None) -> str:
+        """Return how many rows and classes a member was fitted to."""
+        y = self.y if train is None else self.y[train]
+        if self.labels is None:
+            return f"{len(y)} rows"
+        n_classes = len(np.unique(y))
+        return f"{len(y)} rows of {n_classes} class{'es' * (n_classes > 1)}"
 
     def _fresh(self, task: Task, n_threads: int) -> tuple[Any, tuple[Any] | None]:
         """Return a copy to be fitted, and its own number of workers where it was changed."""

@@ -104,6 +104,8 @@ class Voice:
 
     def _aligned(self, member: Any, values: Floats) -> Floats:
         codes = self.codes_of(member)
+        if len(codes) == 1 < values.shape[1] and self.method == "predict_proba":
+            values = np.ones((len(values), 1))  # of two columns, as if there were another class
         if len(codes) == self.n_classes and (codes == np.arange(self.n_classes)).all():
             return values
         if values.shape[1] != len(codes):
