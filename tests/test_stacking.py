@@ -39,15 +39,18 @@ from team_tools import Says, SaysNumber, WantsAllCodes
 
 import committee
 from committee import (
+    BaggingClassifier,
     C45Classifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    EnsembleSelectionClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
     StackingClassifier,
     StackingRegressor,
+    VotingClassifier,
 )
 from committee._class_codes import fit_codes
 from committee._convex_weights import blend_weights, mixture_weights
@@ -601,6 +604,47 @@ def test_columns_are_matched_by_name(iris):
         stack.predict(frame.to_numpy())
     with pytest.raises(ValueError, match="3 features"):
         stack.predict(frame.to_numpy()[:, :3])
+
+
+def told_about_names(model, method, X):
+    """Return what is warned about: the file that is blamed, and the message."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        getattr(model, method)(X)
+    return [(each.filename, str(each.message)) for each in caught]
+
+
+@pytest.mark.parametrize("given", ["text", "numbers"])
+@pytest.mark.parametrize("cls", [StackingClassifier, VotingClassifier, EnsembleSelectionClassifier])
+def test_missing_names_are_warned_about_once(cls, given, rng):
+    frame = pd.DataFrame({"a": rng.choice(["x", "y"], 60), "b": rng.normal(size=60)})
+    y = (frame["a"] == "x").to_numpy().astype(int)
+    members = [*own_classifiers(), ("bag", BaggingClassifier(DecisionTreeClassifier(), 2))]
+    if given == "numbers":
+        frame["a"] = rng.normal(size=60)
+        members += classifiers()
+    options = {"cv": 2}
+    if cls is VotingClassifier:
+        options["tie_break"] = "soft"  # asks members twice
+    if cls is StackingClassifier:
+        layers = [[("late", DecisionTreeClassifier())]]
+        options |= {"layers": layers, "passthrough": True}
+        options["final_estimator"] = DecisionTreeClassifier(max_depth=2)
+    model = cls(members, **options).fit(frame, y)
+    bare = frame.to_numpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(frame)
+    for method in ("predict", "predict_proba"):
+        ((where, message),) = told_about_names(model, method, bare)
+        assert f"but {cls.__name__} was fitted with feature names" in message
+        assert where == __file__
+        expected = getattr(model, method)(frame)
+        with pytest.warns(UserWarning, match="feature names"):
+            np.testing.assert_array_equal(getattr(model, method)(bare), expected)
+    unnamed = clone(model).fit(bare, y)
+    ((_, message),) = told_about_names(unnamed, "predict", frame)
+    assert "fitted without feature names" in message
 
 
 def test_predict_passes_arguments_on(diabetes):

@@ -69,7 +69,7 @@ class Voice:
         """Return what a member says: probabilities, votes (one for a class), scores or numbers."""
         answer = getattr(member, self.method)(X)
         if self.n_labels:
-            return self._label_columns(member, answer)
+            return self.label_columns(member, answer)
         if self.method == "predict":
             return self._votes(answer) if self.n_classes else _column(answer)
         values = np.asarray(answer, np.float64)
@@ -119,7 +119,7 @@ class Voice:
         result[:, codes] = values
         return result
 
-    def _label_columns(self, member: Any, answer: Any) -> Floats:
+    def label_columns(self, member: Any, answer: Any) -> Floats:
         """Return a column for each label."""
         if not isinstance(answer, list):
             return _column(answer)
