@@ -6,6 +6,7 @@ import pytest
 import sklearn.ensemble
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import (
     GroupKFold,
@@ -546,3 +547,44 @@ def test_out_of_bag_opinions_of_members_that_are_fitted_to_the_rows_of_some_weig
     present = weights > 0
     own.fit(X[present], y[present].astype(float), sample_weight=weights[present])
     np.testing.assert_allclose(stack.level_one_[:, 1], own.oob_prediction_)
+
+
+# Members that draw as many rows as there are copies, and how many seeds tell them apart.
+OOB_MEMBERS = {
+    "forest": (RandomForestRegressor(6, min_samples_leaf=4, max_samples=1.0), 100),
+    "trees": (BaggingRegressor(DecisionTreeRegressor(min_samples_leaf=4), 6, max_samples=1.0), 100),
+    "others": (BaggingRegressor(DummyRegressor(), 6, max_samples=1.0), 30),
+}
+
+
+@pytest.mark.parametrize("name", OOB_MEMBERS)
+def test_a_row_of_weight_two_is_drawn_as_the_row_twice_where_others_are_out_of_bag(name):
+    """The others, because copies of a row are out of the bag one by one.
+
+    Whoever has not drawn a row has drawn from the rest, by their weights or from copies of them
+    with the same chances: opinions on it have the same mean over all seeds. By chance, means are 4
+    standard errors apart once in 16,000 times; four rows are looked at.
+    """
+    member, n_seeds = OOB_MEMBERS[name]
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [0.5], [1.5], [2.5], [3.5]])
+    y = np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    weights = np.array([2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0])
+    twice = np.r_[0:4, 0:8]  # the last four rows are there once
+
+    def opinions(X, y, weights):
+        """Mean and its variance, over seeds, of what is said about the last four rows."""
+        said = np.full((n_seeds, len(y)), np.nan)
+        for seed in range(n_seeds):
+            stack = StackingRegressor([("m", member)], "convex", cv="oob")
+            stack.set_params(keep_level_one=True, random_state=seed).fit(X, y, weights)
+            said[seed, stack.level_one_rows_] = stack.level_one_[:, 0]
+        said = said[:, -4:]
+        counts = (~np.isnan(said)).sum(axis=0)
+        return np.nanmean(said, axis=0), np.nanvar(said, axis=0) / counts
+
+    def distance(a, b):
+        return np.abs(a[0] - b[0]) / np.sqrt(a[1] + b[1])
+
+    weighted = opinions(X, y, weights)
+    assert distance(weighted, opinions(X[twice], y[twice], None)).max() < 4
+    assert distance(weighted, opinions(X, y, None)).min() > 4  # weights do matter here
