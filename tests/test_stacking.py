@@ -322,6 +322,55 @@ def test_metadata_are_routed(iris):
         assert stack.estimators_[0].colour_.tolist() == list(range(150))
 
 
+class Coloured(ClassifierMixin, BaseEstimator):
+    """Naive Bayes that wants to know the colour of each row: here its number in the whole table."""
+
+    fits = ()  # tables and colours
+
+    def fit(self, X, y, colour):
+        assert len(colour) == len(X)
+        type(self).fits += ((np.asarray(X), np.asarray(colour)),)
+        self.model_ = GaussianNB(var_smoothing=0.1).fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict_proba(self, X):
+        return self.model_.predict_proba(X)
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+@pytest.mark.parametrize("leak_check", [False, True])
+@pytest.mark.parametrize("cv", [3, 0.4, KFold(3, shuffle=True, random_state=0), "prefit"], ids=repr)
+def test_routed_arguments_go_with_the_rows(cv, leak_check, iris):
+    """To members, to copies of fitted ones, and to meta-learners, of all layers and checks."""
+    X, y = iris
+    X = X + np.arange(150)[:, None] * 1e-6  # a row is known by its cells
+    colour = np.arange(150)
+
+    class Member(Coloured):
+        fits = ()
+
+    class Final(Coloured):
+        fits = ()
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        member, final = (cls().set_fit_request(colour=True) for cls in (Member, Final))
+        given = clone(member).fit(X[::2], y[::2], colour[::2]) if cv == "prefit" else member
+        stack = StackingClassifier([("m", given)], final, cv=cv, passthrough=True, random_state=0)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="the level-one data leaked")
+            stack.set_params(leak_check=leak_check).fit(X, y, colour=colour)
+    for rows, told in Member.fits:
+        np.testing.assert_array_equal(rows, X[told])
+    for rows, told in Final.fits:
+        np.testing.assert_array_equal(rows[:, -4:], X[told])
+    # With a check also that of the other rows and five in its folds, or two on copies of members.
+    n_more = 3 if cv == "prefit" else 6
+    assert len(Final.fits) == 1 + leak_check * n_more
+
+
 @pytest.mark.parametrize("cls", [StackingClassifier, StackingRegressor])
 def test_the_constructor_has_scikit_learns_parameters_and_defaults(cls):
     theirs = inspect.signature(getattr(sklearn.ensemble, cls.__name__)).parameters

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from committee._any_table import AnyTable
-from committee._fitted_stack import FittedStack, placed
+from committee._fitted_stack import FittedStack, fit_final, placed
 from committee._leakage import LeakReport, compare, twin_share
 from committee._level_one_plan import LevelOnePlan, Rows, is_forward
 from committee._named_members import Named
@@ -180,10 +180,7 @@ class LeakCheck:
             opinions = [shown.ask(m, v, None) for m, v in zip(members, voices, strict=True)]
             features = model._features(opinions, voices, team.table)
         table, inner = AnyTable(features), self._inner
-        meta = clone(self._final)
-        if not isinstance(meta, FrozenEstimator):
-            params = {} if team.weights is None else {"sample_weight": team.weights[inner]}
-            meta.fit(table.take(inner, None), team.y[inner], **params)
+        meta = fit_final(self._final, team, table.take(inner, None), inner)
         answers = model._final_values(meta, table.take(self._outer, None), self._n_classes)
         return [*(each[self._outer] for each in opinions), answers]
 
