@@ -2,6 +2,7 @@
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.linear_model import LogisticRegression
 
 
 class Says(ClassifierMixin, BaseEstimator):
@@ -73,3 +74,28 @@ class SpyClassifier(ClassifierMixin, SpyRegressor):
 
     def predict(self, X):
         return SpyRegressor.predict(self, X).astype(int)
+
+
+class WantsAllCodes(ClassifierMixin, BaseEstimator):
+    """Logistic regression that takes class codes 0, 1, ... only, without gaps, as XGBoost's do."""
+
+    def __init__(self, class_weight=None):
+        self.class_weight = class_weight
+
+    def fit(self, X, y, sample_weight=None):
+        found = np.unique(y)
+        if found.tolist() != list(range(len(found))):
+            raise ValueError(f"Invalid classes: {found}")
+        self.model_ = LogisticRegression(class_weight=self.class_weight)
+        self.model_.fit(X, y, sample_weight)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+    def predict_proba(self, X):
+        return self.model_.predict_proba(X)
+
+    def decision_function(self, X):
+        return self.model_.decision_function(X)

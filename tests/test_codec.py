@@ -386,6 +386,19 @@ def _tree_value(kinds="1022", names=None):
     return {"tree": {"kinds": kinds, "arrays": arrays}}
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 4), (0, 3), (3, 1), (1, 3), (), (4,)], ids=repr)
+def test_arrays_come_back_in_their_order_in_memory(shape):
+    values = np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape)
+    for array in (values, np.asfortranarray(values)):
+        value, arrays = encode(array)
+        assert all(each.flags.c_contiguous for each in arrays)
+        back = decode(value, arrays)
+        assert identical(back, array)
+        assert back.flags.c_contiguous == array.flags.c_contiguous
+        assert back.flags.f_contiguous == array.flags.f_contiguous
+        assert identical(encode(back)[1], arrays)
+
+
 def test_a_tree_is_written_as_documented():
     value, arrays = encode(make_tree())
     assert value == _tree_value("1020")
@@ -503,6 +516,9 @@ HOSTILE = [
     ({"array": 0}, []),
     ({"array": -1}, [KEY]),
     ({"array": True}, [KEY, KEY]),
+    ({"transposed": 0}, []),
+    ({"transposed": {"array": 0}}, [KEY]),
+    ([{"array": 0}, {"transposed": 0}], [KEY]),
     ([{"array": 0}, {"array": 0}], [KEY]),
     (1, [KEY]),
     ({"objects": {"shape": [2], "values": [1]}}, []),

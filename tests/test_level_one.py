@@ -6,6 +6,7 @@ import pytest
 import sklearn.ensemble
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import (
     GroupKFold,
@@ -239,6 +240,60 @@ def test_the_leak_check_asks_nobody_about_rows_it_has_seen(table):
     X = np.column_stack([groups, X[:, 1:]])
     model.set_params(cv=3).fit(X, np.zeros(N_ROWS), groups=groups)
     assert model.leak_report_.found[0] == 0.0
+
+
+class Forward:
+    """A splitter of somebody else's that goes forward in time."""
+
+    def split(self, X, y=None, groups=None):
+        n_rows = len(y)
+        for begin in (n_rows // 2, 3 * n_rows // 4):
+            yield np.arange(begin), np.arange(begin, begin + n_rows // 4)
+
+
+FORWARD = {
+    "time": "time",
+    "TimeSeriesSplit": TimeSeriesSplit(3),
+    "gap": TimeSeriesSplit(4, gap=2),
+    "list": list(TimeSeriesSplit(3).split(np.zeros(N_ROWS))),
+    "other": Forward(),
+}
+
+
+def rows_kept_apart(cv, table, groups=None, share=0.2):
+    """Return the rows that the stack of a leak check has not seen, as told by its members."""
+    fits = []
+
+    class Noting(SpyRegressor):
+        def fit(self, X, y, sample_weight=None):
+            fits.append(np.asarray(X)[:, 0])
+            return super().fit(X, y, sample_weight)
+
+    X, y, _ = table
+    stack = StackingRegressor([("spy", Noting())], LinearRegression(), cv=cv, random_state=0)
+    stack.set_params(leak_check=share).fit(X, y, groups=groups)
+    return sorted(set(range(N_ROWS)) - set(fits[0]))  # first, members are fitted to the others
+
+
+@pytest.mark.parametrize("name", FORWARD)
+def test_the_leak_check_keeps_the_last_rows_apart_where_splits_go_forward(name, table):
+    assert rows_kept_apart(FORWARD[name], table) == list(range(48, 60))
+
+
+def test_the_leak_check_keeps_tested_rows_in_given_splits_that_go_forward(table):
+    splits = [(np.arange(48), np.arange(48, 60))]
+    assert rows_kept_apart(splits, table, share=0.25) == [57, 58, 59]
+    assert rows_kept_apart([(np.arange(57), [57, 58, 59])], table) == [59]
+    with pytest.raises(ValueError, match=r"leak_check needs two rows .* or more; got 1"):
+        rows_kept_apart([(np.arange(59), [59])], table, share=0.1)
+    assert len(rows_kept_apart(KFold(3), table)) == 12
+    assert rows_kept_apart(KFold(3), table) != list(range(48, 60))
+
+
+def test_the_leak_check_tears_no_group_apart_where_splits_go_forward(table):
+    groups = np.arange(N_ROWS) // 5
+    splits = [(np.arange(30), np.arange(30, 60))]
+    assert rows_kept_apart(splits, table, groups) == list(range(50, 60))
 
 
 # --- members that share the table ---------------------------------------------------------------
@@ -492,3 +547,44 @@ def test_out_of_bag_opinions_of_members_that_are_fitted_to_the_rows_of_some_weig
     present = weights > 0
     own.fit(X[present], y[present].astype(float), sample_weight=weights[present])
     np.testing.assert_allclose(stack.level_one_[:, 1], own.oob_prediction_)
+
+
+# Members that draw as many rows as there are copies, and how many seeds tell them apart.
+OOB_MEMBERS = {
+    "forest": (RandomForestRegressor(6, min_samples_leaf=4, max_samples=1.0), 100),
+    "trees": (BaggingRegressor(DecisionTreeRegressor(min_samples_leaf=4), 6, max_samples=1.0), 100),
+    "others": (BaggingRegressor(DummyRegressor(), 6, max_samples=1.0), 30),
+}
+
+
+@pytest.mark.parametrize("name", OOB_MEMBERS)
+def test_a_row_of_weight_two_is_drawn_as_the_row_twice_where_others_are_out_of_bag(name):
+    """The others, because copies of a row are out of the bag one by one.
+
+    Whoever has not drawn a row has drawn from the rest, by their weights or from copies of them
+    with the same chances: opinions on it have the same mean over all seeds. By chance, means are 4
+    standard errors apart once in 16,000 times; four rows are looked at.
+    """
+    member, n_seeds = OOB_MEMBERS[name]
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [0.5], [1.5], [2.5], [3.5]])
+    y = np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    weights = np.array([2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0])
+    twice = np.r_[0:4, 0:8]  # the last four rows are there once
+
+    def opinions(X, y, weights):
+        """Mean and its variance, over seeds, of what is said about the last four rows."""
+        said = np.full((n_seeds, len(y)), np.nan)
+        for seed in range(n_seeds):
+            stack = StackingRegressor([("m", member)], "convex", cv="oob")
+            stack.set_params(keep_level_one=True, random_state=seed).fit(X, y, weights)
+            said[seed, stack.level_one_rows_] = stack.level_one_[:, 0]
+        said = said[:, -4:]
+        counts = (~np.isnan(said)).sum(axis=0)
+        return np.nanmean(said, axis=0), np.nanvar(said, axis=0) / counts
+
+    def distance(a, b):
+        return np.abs(a[0] - b[0]) / np.sqrt(a[1] + b[1])
+
+    weighted = opinions(X, y, weights)
+    assert distance(weighted, opinions(X[twice], y[twice], None)).max() < 4
+    assert distance(weighted, opinions(X, y, None)).min() > 4  # weights do matter here

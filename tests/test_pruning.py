@@ -13,6 +13,7 @@ from committee import (
     AdaBoostClassifier,
     BaggingClassifier,
     BaggingRegressor,
+    C45Classifier,
     DecisionTreeClassifier,
     EnsembleSelectionClassifier,
     ExtraTreesRegressor,
@@ -243,8 +244,21 @@ def test_only_means_and_votes_can_be_pruned(classes, numbers):
     median = BaggingRegressor(combine="median", random_state=0).fit(*numbers)
     with pytest.raises(TypeError, match="predict the mean"):
         prune_ensemble(median, *numbers)
-    with pytest.raises(NotFittedError, match="fitted ensemble"):
-        prune_ensemble(RandomForestClassifier(), X, y)
+    for model in (RandomForestClassifier(), DecisionTreeClassifier()):
+        name = type(model).__name__
+        with pytest.raises(NotFittedError, match=f"fitted ensemble.*; got a {name} that is not"):
+            prune_ensemble(model, X, y)
+
+
+def test_what_is_no_ensemble_is_told(classes):
+    X, y = classes
+    for model in (DecisionTreeClassifier(), GaussianNB(), C45Classifier()):
+        message = f"fitted ensemble.*; got a {type(model).__name__}, which has no members"
+        with pytest.raises(TypeError, match=message):
+            prune_ensemble(model.fit(X, y), X, y)
+    for given in ([GaussianNB()], RandomForestClassifier, None):
+        with pytest.raises(TypeError, match=r"ensemble must be a fitted ensemble.*; got "):
+            prune_ensemble(given, X, y)
 
 
 def test_the_picture_has_both_curves_and_the_pruned_ensemble(classes):

@@ -1,6 +1,7 @@
 """Stacking: scikit-learn's results, layers, convex weights, the leak check, and what is refused."""
 
 import inspect
+import pickle
 import warnings
 
 import numpy as np
@@ -22,26 +23,36 @@ from sklearn.linear_model import (
     RidgeClassifier,
     RidgeCV,
 )
-from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, StratifiedKFold
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    PredefinedSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
-from team_tools import Says, SaysNumber
+from team_tools import Says, SaysNumber, WantsAllCodes
 
 import committee
 from committee import (
+    BaggingClassifier,
     C45Classifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    EnsembleSelectionClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
     StackingClassifier,
     StackingRegressor,
+    VotingClassifier,
 )
+from committee._class_codes import fit_codes
 from committee._convex_weights import blend_weights, mixture_weights
 
 
@@ -311,6 +322,55 @@ def test_metadata_are_routed(iris):
         assert stack.estimators_[0].colour_.tolist() == list(range(150))
 
 
+class Coloured(ClassifierMixin, BaseEstimator):
+    """Naive Bayes that wants to know the colour of each row: here its number in the whole table."""
+
+    fits = ()  # tables and colours
+
+    def fit(self, X, y, colour):
+        assert len(colour) == len(X)
+        type(self).fits += ((np.asarray(X), np.asarray(colour)),)
+        self.model_ = GaussianNB(var_smoothing=0.1).fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict_proba(self, X):
+        return self.model_.predict_proba(X)
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+@pytest.mark.parametrize("leak_check", [False, True])
+@pytest.mark.parametrize("cv", [3, 0.4, KFold(3, shuffle=True, random_state=0), "prefit"], ids=repr)
+def test_routed_arguments_go_with_the_rows(cv, leak_check, iris):
+    """To members, to copies of fitted ones, and to meta-learners, of all layers and checks."""
+    X, y = iris
+    X = X + np.arange(150)[:, None] * 1e-6  # a row is known by its cells
+    colour = np.arange(150)
+
+    class Member(Coloured):
+        fits = ()
+
+    class Final(Coloured):
+        fits = ()
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        member, final = (cls().set_fit_request(colour=True) for cls in (Member, Final))
+        given = clone(member).fit(X[::2], y[::2], colour[::2]) if cv == "prefit" else member
+        stack = StackingClassifier([("m", given)], final, cv=cv, passthrough=True, random_state=0)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="the level-one data leaked")
+            stack.set_params(leak_check=leak_check).fit(X, y, colour=colour)
+    for rows, told in Member.fits:
+        np.testing.assert_array_equal(rows, X[told])
+    for rows, told in Final.fits:
+        np.testing.assert_array_equal(rows[:, -4:], X[told])
+    # With a check also that of the other rows and five in its folds, or two on copies of members.
+    n_more = 3 if cv == "prefit" else 6
+    assert len(Final.fits) == 1 + leak_check * n_more
+
+
 @pytest.mark.parametrize("cls", [StackingClassifier, StackingRegressor])
 def test_the_constructor_has_scikit_learns_parameters_and_defaults(cls):
     theirs = inspect.signature(getattr(sklearn.ensemble, cls.__name__)).parameters
@@ -430,6 +490,79 @@ def test_classes_that_a_fold_lacks_are_unlikely(iris):
             assert (stack.level_one_[np.arange(150), y] == 0).all()
 
 
+def without_the_middle(iris):
+    """Three or four classes, and folds of which each of the first two lacks one in the middle."""
+    X, y = iris
+    y = np.where((y == 2) & (np.arange(150) % 2 == 0), 3, y)
+    folds = np.select([y == 1, y == 2], [0, 1], np.arange(150) % 3)
+    return X, np.array(["a", "b", "c", "d"])[y], folds
+
+
+@pytest.mark.parametrize("refit", [True, False])
+@pytest.mark.parametrize("n_classes", [3, 4])
+@pytest.mark.parametrize("method", ["predict_proba", "decision_function", "predict"])
+def test_members_that_want_codes_without_gaps_have_them(method, n_classes, refit, iris):
+    X, y, folds = without_the_middle(iris)
+    if n_classes == 3:  # a fold of two classes has one score
+        X, y, folds = X[y != "d"], y[y != "d"], folds[y != "d"]
+    options = {"stack_method": method, "cv": PredefinedSplit(folds), "keep_level_one": True}
+    final = DecisionTreeClassifier(max_depth=4)
+    stack = StackingClassifier([("strict", WantsAllCodes())], final, refit=refit, **options)
+    stack.fit(X, y)
+    labels = np.unique(y)
+    for fold in range(3):
+        train, test = folds != fold, folds == fold
+        alone = LogisticRegression().fit(X[train], y[train])
+        told = getattr(alone, method)(X[test])
+        if method == "predict":
+            expected = np.searchsorted(labels, told)[:, None]
+        else:
+            told = np.column_stack([-told, told]) if told.ndim == 1 else told
+            missing = 0.0 if method == "predict_proba" else told.min()
+            expected = np.full((test.sum(), n_classes), min(missing, 0.0))
+            expected[:, np.searchsorted(labels, alone.classes_)] = told
+        np.testing.assert_array_equal(stack.level_one_[test], expected)
+    usual = StackingClassifier([("line", LogisticRegression())], final, refit=refit, **options)
+    usual.fit(X, y)
+    np.testing.assert_array_equal(stack.predict_proba(X), usual.predict_proba(X))
+    if refit:  # who has seen all classes is as it was
+        assert type(stack.estimators_[0]) is WantsAllCodes
+        assert stack.estimators_[0].classes_.tolist() == list(range(n_classes))
+    else:
+        assert all(type(each) is LogisticRegression for each in usual.estimators_[0].estimators)
+        again = pickle.loads(pickle.dumps(stack))
+        np.testing.assert_array_equal(again.predict(X), stack.predict(X))
+
+
+def test_class_weights_go_with_the_classes_where_codes_are_changed(iris):
+    X, y, folds = without_the_middle(iris)
+    weights = {"a": 1.0, "b": 2.0, "c": 7.0, "d": 5.0}
+    options = {"cv": PredefinedSplit(folds), "keep_level_one": True}
+    stack = StackingClassifier([("strict", WantsAllCodes(weights))], **options).fit(X, y)
+    usual = StackingClassifier([("line", LogisticRegression(class_weight=weights))], **options)
+    np.testing.assert_array_equal(stack.level_one_, usual.fit(X, y).level_one_)
+    plain = StackingClassifier([("strict", WantsAllCodes())], **options).fit(X, y)
+    assert (plain.level_one_ != stack.level_one_).any()
+
+
+def test_a_meta_learner_that_wants_codes_without_gaps_has_them(iris):
+    X, y, _ = without_the_middle(iris)
+    rows = np.arange(150)
+    splits = [(rows % 3 > 0, (rows % 3 == 0) & (y != "b"))]  # no opinion on a row of class b
+    stack = StackingClassifier(classifiers(), WantsAllCodes(), cv=splits).fit(X, y)
+    usual = StackingClassifier(classifiers(), LogisticRegression(), cv=splits).fit(X, y)
+    np.testing.assert_array_equal(stack.predict_proba(X), usual.predict_proba(X))
+    np.testing.assert_array_equal(stack.predict(X), usual.predict(X))
+
+
+def test_errors_that_codes_are_not_to_blame_for_are_those_of_the_first_try(iris):
+    X, y = iris
+    with pytest.raises(ValueError, match=r"Invalid classes: \[0 2\]"):
+        fit_codes(WantsAllCodes("some"), X[y != 1], y[y != 1], {})
+    with pytest.raises(ValueError, match="class_weight"):
+        fit_codes(WantsAllCodes("some"), X, y, {})
+
+
 # --- promises -----------------------------------------------------------------------------------
 
 
@@ -520,6 +653,47 @@ def test_columns_are_matched_by_name(iris):
         stack.predict(frame.to_numpy())
     with pytest.raises(ValueError, match="3 features"):
         stack.predict(frame.to_numpy()[:, :3])
+
+
+def told_about_names(model, method, X):
+    """Return what is warned about: the file that is blamed, and the message."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        getattr(model, method)(X)
+    return [(each.filename, str(each.message)) for each in caught]
+
+
+@pytest.mark.parametrize("given", ["text", "numbers"])
+@pytest.mark.parametrize("cls", [StackingClassifier, VotingClassifier, EnsembleSelectionClassifier])
+def test_missing_names_are_warned_about_once(cls, given, rng):
+    frame = pd.DataFrame({"a": rng.choice(["x", "y"], 60), "b": rng.normal(size=60)})
+    y = (frame["a"] == "x").to_numpy().astype(int)
+    members = [*own_classifiers(), ("bag", BaggingClassifier(DecisionTreeClassifier(), 2))]
+    if given == "numbers":
+        frame["a"] = rng.normal(size=60)
+        members += classifiers()
+    options = {"cv": 2}
+    if cls is VotingClassifier:
+        options["tie_break"] = "soft"  # asks members twice
+    if cls is StackingClassifier:
+        layers = [[("late", DecisionTreeClassifier())]]
+        options |= {"layers": layers, "passthrough": True}
+        options["final_estimator"] = DecisionTreeClassifier(max_depth=2)
+    model = cls(members, **options).fit(frame, y)
+    bare = frame.to_numpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(frame)
+    for method in ("predict", "predict_proba"):
+        ((where, message),) = told_about_names(model, method, bare)
+        assert f"but {cls.__name__} was fitted with feature names" in message
+        assert where == __file__
+        expected = getattr(model, method)(frame)
+        with pytest.warns(UserWarning, match="feature names"):
+            np.testing.assert_array_equal(getattr(model, method)(bare), expected)
+    unnamed = clone(model).fit(bare, y)
+    ((_, message),) = told_about_names(unnamed, "predict", frame)
+    assert "fitted without feature names" in message
 
 
 def test_predict_passes_arguments_on(diabetes):
@@ -783,6 +957,58 @@ def test_the_smallest_tables():
     assert number.fit([[1.0], [2.0]], [1.0, 2.0]).predict([[2.0]]).tolist() == [2.0]
     with pytest.raises(ValueError, match="5 parts, but there are only 2 rows"):
         StackingRegressor([("t", DecisionTreeRegressor())]).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+ONE_CLASS_SCHEMES = [None, 3, 0.3, "loo", "time", "oob", KFold(3), TimeSeriesSplit(3)]
+
+
+@pytest.mark.parametrize("cv", [*ONE_CLASS_SCHEMES, [(range(20), range(20, 30))]], ids=repr)
+def test_one_class_is_told_by_members_that_take_it_and_named_if_one_does_not(cv, iris):
+    X, y = iris[0][:30], np.full(30, "only")
+    members = [*own_classifiers(), ("bayes", GaussianNB())]
+    for final in ("convex", DecisionTreeClassifier(), KNeighborsClassifier()):
+        stack = StackingClassifier(members, final, cv=cv, random_state=0).fit(X, y)
+        assert stack.predict(X).tolist() == y.tolist()
+        assert stack.predict_proba(X).tolist() == [[1.0]] * 30
+    with pytest.raises(ValueError, match="y has 1 class, 'only', and the final_estimator"):
+        StackingClassifier(members, cv=cv).fit(X, y)  # logistic regression takes two
+    members.append(("line", LogisticRegression()))
+    with pytest.raises(ValueError, match="y has 1 class, 'only', and the member 'line'") as caught:
+        StackingClassifier(members, "convex", cv=cv).fit(X, y)
+    assert "at least 2 classes" in str(caught.value)
+    with pytest.raises(ValueError, match="at least 2 classes"):  # nor do theirs
+        sklearn.ensemble.StackingClassifier(members, GaussianNB()).fit(X, y)
+
+
+def test_a_fold_of_one_class_is_told(iris):
+    X, y = iris
+    stack = StackingClassifier([("line", LogisticRegression())], cv=KFold(2))
+    with pytest.raises(ValueError, match="at least 2 classes") as caught:
+        stack.fit(X[:100], y[:100])
+    assert "'line', fitted to 50 rows of 1 class" in "".join(caught.value.__notes__)
+
+
+def test_two_columns_of_a_member_that_knows_one_class_are_one(iris):
+    """As XGBoost's classifiers have them, which take one class for the first of two."""
+
+    class TwoColumns(WantsAllCodes):
+        def fit(self, X, y, sample_weight=None):
+            self.is_single_ = not np.any(y)
+            if not self.is_single_:
+                return super().fit(X, y, sample_weight)
+            self.classes_ = np.array([0])
+            return self
+
+        def predict_proba(self, X):
+            return np.tile([0.9, 0.1], (len(X), 1)) if self.is_single_ else super().predict_proba(X)
+
+    X, y = iris
+    options = {"final_estimator": "convex", "keep_level_one": True}
+    alone = StackingClassifier([("two", TwoColumns())], **options).fit(X, np.full(150, "a"))
+    assert alone.predict_proba(X).tolist() == [[1.0]] * 150
+    folds = StackingClassifier([("two", TwoColumns())], cv=KFold(2), **options)
+    folds.fit(X[:100], y[:100])  # who is asked about a class knows the other
+    assert folds.level_one_[:, 0].tolist() == [1.0] * 50 + [0.0] * 50
 
 
 def test_seeds_reach_members_that_have_none(diabetes):

@@ -132,6 +132,26 @@ def test_unfitted_models_come_back(model, tmp_path):
     assert not hasattr(loaded, "estimators_")
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_a_logistic_regression_predicts_the_same_bits(n_classes, rng, tmp_path):
+    """Sums of products are rounded by the order of the coefficients in memory."""
+    X = rng.normal(size=(400, 7))
+    y = (X @ rng.normal(size=(7, n_classes))).argmax(axis=1)
+    line = LogisticRegression()
+    stack = StackingClassifier([("line", line), *classifiers()[:2]], line, cv=2, passthrough=True)
+    save(stack.fit(X, y), tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    more = rng.normal(size=(3000, 7))
+    for a, b in (
+        (stack, loaded),
+        (stack.estimators_[0], loaded.estimators_[0]),
+    ):
+        for method in ("decision_function", "predict_proba"):
+            np.testing.assert_array_equal(getattr(a, method)(more), getattr(b, method)(more))
+    save(loaded, tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
 @pytest.mark.parametrize("labels", [["a", "b"], [True, False], [0, 1], [-2.0, 7.0]], ids=repr)
 def test_labels_of_every_kind_come_back(labels, tmp_path):
     X, y = [[1.0], [2.0]] * 4, labels * 4

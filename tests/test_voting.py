@@ -121,6 +121,20 @@ def test_a_classifier_is_scikit_learns(kind, options, iris):
     assert ours.le_.classes_.tolist() == theirs.le_.classes_.tolist()
 
 
+@pytest.mark.parametrize("options", [{}, {"voting": "soft"}, {"weights": "learned", "cv": 3}])
+def test_one_class_is_voted_for_by_members_that_take_it(options, iris):
+    X, y = iris[0][:30], np.full(30, 7)
+    members = [("bayes", GaussianNB()), ("near", KNeighborsClassifier())]
+    voting = VotingClassifier(members, **options).fit(X, y)
+    assert voting.predict(X).tolist() == y.tolist()
+    if "cv" not in options:
+        theirs = sklearn.ensemble.VotingClassifier(members, **options).fit(X, y)
+        assert theirs.predict(X).tolist() == y.tolist()
+    members.append(("line", LogisticRegression()))
+    with pytest.raises(ValueError, match="y has 1 class, 7, and the member 'line' could not"):
+        VotingClassifier(members, **options).fit(X, y)
+
+
 @pytest.mark.parametrize("options", [{}, {"weights": [1, 2, 0.5]}], ids=repr)
 @pytest.mark.parametrize("kind", ["array", "frame", "weights"])
 def test_a_regressor_is_scikit_learns(kind, options, diabetes):

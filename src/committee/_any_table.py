@@ -6,9 +6,12 @@ ones. Cells are not read: text, dates and missing values reach whoever can take 
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -48,6 +51,7 @@ class AnyTable:
 
     def __init__(self, X: Any) -> None:
         self.names: tuple[str, ...] | None = None
+        self._is_told = False  # that names are missing, or that there are some
         self._opened: Source | None = None
         if issparse(X):
             self.native = _checked_sparse(X)
@@ -115,7 +119,34 @@ class AnyTable:
                 UserWarning,
                 stacklevel=stacklevel,
             )
+            self._is_told = True
         return self
+
+    def quiet(self) -> AbstractContextManager[Any]:
+        """Keep members from telling once more what `matched` has told about names."""
+        return _unheard_names() if self._is_told else nullcontext()
+
+
+def outer_level() -> int:
+    """Return the `stacklevel`, for `matched`, of the first caller outside of the library."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and _is_inside(frame):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _is_inside(frame: FrameType) -> bool:
+    # scikit-learn wraps `transform`.
+    return str(frame.f_globals.get("__name__", "")).startswith(("committee.", "sklearn."))
+
+
+@contextmanager
+def _unheard_names() -> Iterator[None]:
+    with warnings.catch_warnings():
+        message = "X (has|does not have valid) feature names, but"
+        warnings.filterwarnings("ignore", message=message, category=UserWarning)
+        yield
 
 
 def reads_tables(estimator: Any) -> bool:

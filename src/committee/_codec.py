@@ -172,6 +172,9 @@ class _Encoder:
 
     def _encode_array(self, array: Array, path: str, depth: int) -> Any:
         if array.dtype != np.dtype(object):
+            # Sums of products are rounded by the order in memory, which has to come back.
+            if array.flags.f_contiguous and not array.flags.c_contiguous:
+                return {"transposed": self._add_array(array.T, path)["array"]}
             return self._add_array(array, path)
         values = self._items(array.ravel().tolist(), path, depth)
         return {"objects": {"shape": list(array.shape), "values": values}}
@@ -225,6 +228,7 @@ class _Decoder:
             "tuple": self._tuple,
             "dict": self._dict,
             "array": self._array,
+            "transposed": self._transposed,
             "objects": self._objects,
             "random_state": self._random_state,
             "tree": self._tree,
@@ -271,6 +275,9 @@ class _Decoder:
             raise BadContent(f"it refers to the array {index}, which is used or does not exist")
         self.unused.remove(index)
         return self._arrays[index]
+
+    def _transposed(self, payload: Any, depth: int) -> Array:
+        return self._array(payload, depth).T
 
     def _objects(self, payload: Any, depth: int) -> Array:
         shape, values = members_of(payload, "shape", "values")

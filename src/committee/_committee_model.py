@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from committee._any_table import AnyTable, reads_tables
+from committee._any_table import AnyTable, outer_level, reads_tables
 from committee._level_one_plan import LevelOnePlan, PlanRows, check_cv, plan_level_one
 from committee._named_members import Named, NamedMembers
 from committee._opinion_voices import class_voice, read_labels
@@ -144,10 +144,10 @@ class CommitteeModel(NamedMembers):
     def _open(self, X: Any) -> AnyTable:
         """Return a table to predict, with the columns of `fit`."""
         self._check_fitted()
-        names = getattr(self, "feature_names_in_", None)
-        return AnyTable(X).matched(
-            None if names is None else tuple(names), self.n_features_in_, type(self).__name__, 6
-        )
+        found = getattr(self, "feature_names_in_", None)
+        names = None if found is None else tuple(found)
+        name = type(self).__name__
+        return AnyTable(X).matched(names, self.n_features_in_, name, outer_level())
 
 
 class OfClassifiers(CommitteeModel):
@@ -190,4 +190,7 @@ class OfRegressors(CommitteeModel):
 def ask_each(members: Sequence[Any], voices: Sequence[Voice], table: AnyTable) -> Iterator[Floats]:
     """Yield what each fitted member says about the rows of a table."""
     for member, voice in zip(members, voices, strict=True):
-        yield voice.ask(member, table.shown_to(member) if reads_tables(member) else table.native)
+        shown = table.shown_to(member) if reads_tables(member) else table.native
+        with table.quiet():
+            opinion = voice.ask(member, shown)
+        yield opinion

@@ -13,9 +13,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from committee._any_table import AnyTable
+from committee._class_codes import fit_codes, one_class_error
 from committee._level_one import LevelOne, count_fits, fit_layer
 from committee._level_one_plan import LevelOnePlan, Split
-from committee._members import is_own, plain_algebra
+from committee._members import is_own, plain_algebra, rows_of
 from committee._meta_estimator import wants_weights
 from committee._named_members import Named
 from committee._team import Rows, Team
@@ -103,25 +104,20 @@ class FittedStack:
         self.y = shown.y[kept]
         self.weights = None if shown.weights is None else shown.weights[kept]
         self._unfitted = final
-        self.final = self._fit_final(final, self.level_one, self.y, self.weights)
+        self.final = self._fit_final(self.level_one, self.rows)
 
-    def _fit_final(self, final: Any, features: Any, y: NDArray[Any], weights: Any) -> Any:
-        if isinstance(final, FrozenEstimator):
-            return final
-        params: dict[str, Any] = dict(self._team.fit_params.get("final_estimator", {}))
-        if weights is not None and wants_weights("final_estimator", final):
-            params["sample_weight"] = weights
-        try:
-            with plain_algebra(AnyTable(features), is_own(final)):
-                return clone(final).fit(features, y, **params)
-        except (TypeError, ValueError) as error:
-            more = ", and the columns of X (passthrough=True)" if self._model.passthrough else ""
-            error.add_note(f"This is the final_estimator, fitted to opinions of members{more}")
-            raise
+    def _fit_final(self, features: Any, rows: Rows) -> Any:
+        more = ", and the columns of X (passthrough=True)" if self._model.passthrough else ""
+        return fit_final(self._unfitted, self._team, features, rows, more)
 
     def out_of_fold_final(self) -> NDArray[Any]:
         """Return what meta-learners that have not seen a row's level-one data say about it."""
         table, is_class = AnyTable(self.level_one), self._team.labels is not None
+        if len(self.y) < 2:
+            raise ValueError(
+                "leak_check needs two rows with level-one data or more; got 1 after rows were kept "
+                "apart. Give a cv that tests more rows"
+            )
         n_folds = min(5, len(self.y))
         if is_class:  # as long as a class can be in every fold, each is
             n_folds = min(n_folds, max(2, int(np.bincount(self.y).max())))
@@ -131,8 +127,7 @@ class FittedStack:
             folds = list(splitter(n_folds).split(np.zeros((len(self.y), 1)), self.y))
         parts = []
         for train, test in folds:
-            weights = None if self.weights is None else self.weights[train]
-            final = self._fit_final(self._unfitted, table.take(train, None), self.y[train], weights)
+            final = self._fit_final(table.take(train, None), self.rows[train])
             parts.append(self._model._final_values(final, table.take(test, None), self._n_classes))
         found = np.zeros((len(self.y), parts[0].shape[1]))
         for (_, test), values in zip(folds, parts, strict=True):
@@ -142,6 +137,41 @@ class FittedStack:
     @property
     def _n_classes(self) -> int:
         return 0 if self._team.labels is None else len(self._team.labels)
+
+
+def fit_final(final: Any, team: Team, features: Any, rows: Rows, more: str = "") -> Any:
+    """Return a meta-learner, fitted to what is told about rows of a team.
+
+    Parameters
+    ----------
+    final : estimator
+        What is copied and fitted.
+    team : Team
+        Has targets, weights and more arguments of `fit`.
+    features : table
+        Opinions of members.
+    rows : ndarray of int
+        The rows that they are about.
+    more : str, default=""
+        What else is among the features, for messages.
+    """
+    if isinstance(final, FrozenEstimator):
+        return final
+    own, n_rows = team.fit_params.get("final_estimator", {}), len(team.y)
+    params = {key: rows_of(value, rows, n_rows) for key, value in own.items()}
+    if team.weights is not None and wants_weights("final_estimator", final):
+        params["sample_weight"] = team.weights[rows]
+    try:
+        with plain_algebra(AnyTable(features), is_own(final)):
+            if team.labels is not None and not is_own(final):
+                return fit_codes(clone(final), features, team.y[rows], params)
+            return clone(final).fit(features, team.y[rows], **params)
+    except (TypeError, ValueError) as error:
+        alone = one_class_error("the final_estimator", team.labels, error)
+        if alone is not None:
+            raise alone from error
+        error.add_note(f"This is the final_estimator, fitted to opinions of members{more}")
+        raise
 
 
 def _within(splits: Sequence[Split], rows: Rows, n_rows: int) -> list[Split]:

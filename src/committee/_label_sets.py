@@ -47,9 +47,9 @@ def named_label_sets(codes: Any, values: Sequence[NDArray[Any]]) -> NDArray[Any]
     return np.column_stack([own[column] for own, column in zip(values, columns, strict=True)])
 
 
-def first_shares(final: Any, features: Any, n_labels: int) -> Floats:
+def first_shares(final: Any, answer: Any, n_labels: int) -> Floats:
     """Return the probabilities of the first value of each label, as scikit-learn tells them."""
-    return 1.0 - Voice("predict_proba", 0, n_labels=n_labels).ask(final, features)
+    return 1.0 - Voice("predict_proba", 0, n_labels=n_labels).label_columns(final, answer)
 
 
 def refuse_label_sets(switches: dict[str, bool]) -> None:

@@ -14,11 +14,12 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from committee._any_table import AnyTable
-from committee._fitted_stack import FittedStack, placed
+from committee._fitted_stack import FittedStack, fit_final, placed
 from committee._leakage import LeakReport, compare, twin_share
-from committee._level_one_plan import LevelOnePlan
+from committee._level_one_plan import LevelOnePlan, Rows, is_forward
 from committee._named_members import Named
-from committee._sampling import parameter_seed
+from committee._params import is_real
+from committee._sampling import number_groups, parameter_seed
 from committee._team import Floats, Task, Team
 from committee._validation import held_out_rows
 
@@ -62,15 +63,7 @@ class LeakCheck:
         self._model, self._team, self._lists, self._final = model, team, lists, final
         self._seed = seed
         self._n_classes = 0 if team.labels is None else len(team.labels)
-        self._outer = held_out_rows(
-            len(team.y),
-            share,
-            np.random.default_rng(parameter_seed(seed, _OUTER)),
-            weights=team.weights,
-            classes=None if team.labels is None else team.y.astype(np.int32),
-            groups=groups,
-            last=isinstance(model.cv, str) and model.cv == "time",
-        )
+        self._outer = self._outer_rows(plan, groups, share)
         weights = team.weights
         present = np.arange(len(team.y)) if weights is None else np.flatnonzero(weights)
         self._inner = np.setdiff1d(present, self._outer)
@@ -78,10 +71,49 @@ class LeakCheck:
         self._groups = None if groups is None else np.asarray(groups)[self._inner]
         self._plan = self._inner_plan(plan)
 
+    def _outer_rows(self, plan: LevelOnePlan, groups: Any, share: float) -> Rows:
+        """Draw the outer rows, or take the last ones where splits go forward in time."""
+        team = self._team
+        # Shares of rows are drawn, and of a few rows these may happen to be the last.
+        if not is_real(self._model.cv) and is_forward(plan):
+            outer = self._last_rows(plan, groups, share)
+            if len(outer):
+                return outer
+        return held_out_rows(
+            len(team.y),
+            share,
+            np.random.default_rng(parameter_seed(self._seed, _OUTER)),
+            weights=team.weights,
+            classes=None if team.labels is None else team.y.astype(np.int32),
+            groups=groups,
+        )
+
+    def _last_rows(self, plan: LevelOnePlan, groups: Any, share: float) -> Rows:
+        """Return the last rows, without those whose group began before."""
+        n_rows, weights = len(self._team.y), self._team.weights
+        rows = np.arange(n_rows) if weights is None else np.flatnonzero(weights)
+        n_last = max(1, round(share * len(rows)))
+        n_free = len(rows)
+        if self._has_given_splits:  # some of the tested rows have to stay
+            first = min(int(test.min()) for _, test in plan.layers[0])
+            n_free = int((rows >= first).sum())
+        if n_last >= n_free:
+            n_last = min(max(1, round(share * n_free)), n_free - 1)
+        before, last = np.split(rows, [len(rows) - n_last])
+        if groups is None:
+            return last
+        numbers = number_groups(groups, n_rows)[1]
+        return last[~np.isin(numbers[last], numbers[before])]
+
+    @property
+    def _has_given_splits(self) -> bool:
+        """Whether `cv` is a list of splits, which other rows have no splits of."""
+        cv = self._model.cv
+        return not (cv is None or isinstance(cv, str | int | float) or hasattr(cv, "split"))
+
     def _inner_plan(self, plan: LevelOnePlan) -> LevelOnePlan:
         """Return the given splits without the outer rows, or new ones."""
-        cv = self._model.cv
-        if cv is None or isinstance(cv, str | int | float) or hasattr(cv, "split"):
+        if not self._has_given_splits:
             made: LevelOnePlan = self._model._plan(
                 self._part, self._groups, self._seed, len(self._lists)
             )
@@ -148,10 +180,7 @@ class LeakCheck:
             opinions = [shown.ask(m, v, None) for m, v in zip(members, voices, strict=True)]
             features = model._features(opinions, voices, team.table)
         table, inner = AnyTable(features), self._inner
-        meta = clone(self._final)
-        if not isinstance(meta, FrozenEstimator):
-            params = {} if team.weights is None else {"sample_weight": team.weights[inner]}
-            meta.fit(table.take(inner, None), team.y[inner], **params)
+        meta = fit_final(self._final, team, table.take(inner, None), inner)
         answers = model._final_values(meta, table.take(self._outer, None), self._n_classes)
         return [*(each[self._outer] for each in opinions), answers]
 

@@ -147,6 +147,21 @@ def plan_level_one(cv: Any, rows: PlanRows, n_layers: int) -> LevelOnePlan:
     return LevelOnePlan(source, [splits] * n_layers)
 
 
+def is_forward(plan: LevelOnePlan) -> bool:
+    """Whether rows are asked about that come after all those learnt from, as in time.
+
+    Examples
+    --------
+    >>> early, late = np.arange(3), np.arange(3, 6)
+    >>> [is_forward(LevelOnePlan("splits", [[pair]])) for pair in [(early, late), (late, early)]]
+    [True, False]
+    """
+    splits = plan.layers[0]
+    if plan.source != "splits" or not splits:
+        return False
+    return all(train.max() < test.min() for train, test in splits)
+
+
 def _splits(cv: Any, rows: PlanRows) -> list[Split]:
     if cv is None or is_int(cv) or isinstance(cv, str):
         # A row of weight zero is absent before rows are dealt.

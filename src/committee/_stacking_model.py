@@ -206,14 +206,21 @@ class StackingModel(TransformerMixin, CommitteeModel):
     def _member_voices(self) -> list[Voice]:
         return self._voices[0]
 
-    def _meta_features(self, X: Any) -> Any:
-        """Return what the meta-learner sees."""
+    def _ask_final(self, method: str, X: Any, **params: Any) -> Any:
+        """Return what the meta-learner says about rows."""
+        table, features = self._meta_features(X)
+        with table.quiet():
+            return getattr(self.final_estimator_, method)(features, **params)
+
+    def _meta_features(self, X: Any) -> tuple[AnyTable, Any]:
+        """Return a table, and what the meta-learner sees of it."""
         table = self._open(X)
         layers = [
             LevelOne(members, voices, [], np.ones(0, bool))
             for members, voices in zip(self.layers_, self._voices, strict=True)
         ]
-        return self._through(table, layers)[0]
+        with table.quiet():
+            return table, self._through(table, layers)[0]
 
     def _through(self, table: AnyTable, layers: Sequence[LevelOne]) -> tuple[Any, list[Floats]]:
         """Send rows through fitted layers; return the last features and the last opinions."""
@@ -246,7 +253,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
             For each member its probabilities (that of the first of two classes is left out), their
             log-odds, decision function or prediction; with `passthrough` also the columns of X.
         """
-        return self._meta_features(X)
+        return self._meta_features(X)[1]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of `transform`.

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee._any_table import AnyTable, reads_tables
+from committee._class_codes import fit_codes, one_class_error
 from committee._members import count_workers, in_order, is_own, plain_algebra, prepared, rows_of
 from committee._meta_estimator import wants_weights
 from committee._progress import Progress
@@ -168,14 +169,24 @@ class Team:
             if parts is not None and reads_tables(member) and not params:
                 self._fit_shared(member, task.train, parts)
             else:
-                self._fit_rows(member, task, params)
+                member = self._fit_rows(member, task, params)
         except (TypeError, ValueError) as error:
-            n_rows = self.table.n_rows if task.train is None else len(task.train)
-            error.add_note(f"This is the member {task.name!r}, fitted to {n_rows} rows")
+            alone = one_class_error(f"the member {task.name!r}", self.labels, error)
+            if alone is not None:
+                raise alone from error
+            error.add_note(f"This is the member {task.name!r}, fitted to {self._told(task.train)}")
             raise
         if n_jobs is not None:
             member.set_params(n_jobs=n_jobs[0])
         return member
+
+    def _told(self, train: Rows | None) -> str:
+        """Return how many rows and classes a member was fitted to."""
+        y = self.y if train is None else self.y[train]
+        if self.labels is None:
+            return f"{len(y)} rows"
+        n_classes = len(np.unique(y))
+        return f"{len(y)} rows of {n_classes} class{'es' * (n_classes > 1)}"
 
     def _fresh(self, task: Task, n_threads: int) -> tuple[Any, tuple[Any] | None]:
         """Return a copy to be fitted, and its own number of workers where it was changed."""
@@ -208,7 +219,7 @@ class Team:
         weights[train] = 1.0 if self.weights is None else self.weights[train]
         return weights
 
-    def _fit_rows(self, member: Any, task: Task, params: Mapping[str, Any]) -> None:
+    def _fit_rows(self, member: Any, task: Task, params: Mapping[str, Any]) -> Any:
         n_rows, rows = self.table.n_rows, task.train
         if rows is None and self.weights is not None and (self.weights == 0).any():
             rows = np.flatnonzero(self.weights)  # the others are absent
@@ -217,7 +228,10 @@ class Team:
             own["sample_weight"] = self.weights if rows is None else self.weights[rows]
         y = self.y if rows is None else self.y[rows]
         with plain_algebra(self.table, is_own(member)):
+            if self.labels is not None and not is_own(member):
+                return fit_codes(member, self.table.take(rows, None), y, own)
             member.fit(self.table.take(rows, None), y, **own)
+        return member
 
     def ask(self, member: Any, voice: Voice, rows: Rows | None) -> Floats:
         """Return what a member says about rows of the table; None is all."""

@@ -69,7 +69,7 @@ class Voice:
         """Return what a member says: probabilities, votes (one for a class), scores or numbers."""
         answer = getattr(member, self.method)(X)
         if self.n_labels:
-            return self._label_columns(member, answer)
+            return self.label_columns(member, answer)
         if self.method == "predict":
             return self._votes(answer) if self.n_classes else _column(answer)
         values = np.asarray(answer, np.float64)
@@ -104,6 +104,8 @@ class Voice:
 
     def _aligned(self, member: Any, values: Floats) -> Floats:
         codes = self.codes_of(member)
+        if len(codes) == 1 < values.shape[1] and self.method == "predict_proba":
+            values = np.ones((len(values), 1))  # of two columns, as if there were another class
         if len(codes) == self.n_classes and (codes == np.arange(self.n_classes)).all():
             return values
         if values.shape[1] != len(codes):
@@ -117,7 +119,7 @@ class Voice:
         result[:, codes] = values
         return result
 
-    def _label_columns(self, member: Any, answer: Any) -> Floats:
+    def label_columns(self, member: Any, answer: Any) -> Floats:
         """Return a column for each label."""
         if not isinstance(answer, list):
             return _column(answer)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
+from committee._any_table import AnyTable
 from committee._combining import COMBINATIONS
 from committee._committee_model import CommitteeModel, ask_each
 from committee._level_one import LevelOne, check_answers, count_fits, fit_layer
@@ -174,7 +175,7 @@ class VotingModel(TransformerMixin, CommitteeModel):
 
     def _ask(self, X: Any, voices: Sequence[Voice] | None = None) -> Floats:
         """Return what members say: (n_members, n_rows, n_columns)."""
-        table = self._open(X)
+        table = X if isinstance(X, AnyTable) else self._open(X)
         return np.stack(list(ask_each(self.estimators_, voices or self._voices, table)))
 
     def _validate_loaded(self) -> None:

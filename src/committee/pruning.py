@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from committee._codec_classes import register
 from committee._committee_judge import Floats, Opinions
@@ -174,10 +175,7 @@ def prune_ensemble(
     >>> len(small.estimators_) < 30, path.cost <= 0.01
     (True, True)
     """
-    if not hasattr(ensemble, "estimators_"):
-        raise NotFittedError(
-            f"ensemble must be a fitted ensemble with estimators_; got {type(ensemble).__name__}"
-        )
+    _check_ensemble(ensemble)
     _check_limits(len(ensemble.estimators_), n_members, tolerance)
     metric = _check_scoring(scoring, bool(class_labels(ensemble)))
     said, weights = ask_members(ensemble, X)
@@ -188,6 +186,20 @@ def prune_ensemble(
     n_kept = _fewest(path.found, tolerance or 0.0) if n_members is None else n_members
     path = replace(path, members=voting[path.members], n_kept=min(n_kept, len(voting)))
     return picked(ensemble, np.sort(path.members[: path.n_kept])), path
+
+
+def _check_ensemble(ensemble: Any) -> None:
+    if hasattr(ensemble, "estimators_") and not isinstance(ensemble, type):
+        return
+    wanted = "ensemble must be a fitted ensemble, such as a forest, bagging or voting"
+    kind = type(ensemble).__name__
+    if isinstance(ensemble, type) or not hasattr(ensemble, "fit"):
+        raise TypeError(f"{wanted}; got {ensemble!r}")
+    try:
+        check_is_fitted(ensemble)
+    except NotFittedError:
+        raise NotFittedError(f"{wanted}; got a {kind} that is not fitted") from None
+    raise TypeError(f"{wanted}; got a {kind}, which has no members (estimators_) to choose from")
 
 
 def _check_limits(n_all: int, n_members: Any, tolerance: Any) -> None:

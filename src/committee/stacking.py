@@ -93,7 +93,8 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         predicts.
     leak_check : bool or float, default=False
         Fit the stack also without a quarter of the rows (or this share), and compare what it
-        thinks of itself with what it is worth on these; see `leak_report_`.
+        thinks of itself with what it is worth on these; see `leak_report_`. They are drawn, or
+        are the last ones where `cv` goes forward in time.
     on_leak : {"warn", "fallback", "raise"}, default="warn"
         What to do if the check finds leakage: warn; warn and use the mean of the members, or the
         best of them, instead of a meta-learner; or raise ValueError.
@@ -190,8 +191,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         y : ndarray of shape (n_rows,) or (n_rows, n_labels)
             Class labels.
         """
-        features = self._meta_features(X)
-        codes = self.final_estimator_.predict(features, **predict_params)
+        codes = self._ask_final("predict", X, **predict_params)
         if isinstance(self.classes_, list):
             return named_label_sets(codes, self.classes_)
         return np.asarray(self.classes_[np.asarray(codes).astype(np.intp)])
@@ -212,10 +212,16 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
             a label: the probability of its first value, usually of not having it, as in
             scikit-learn.
         """
-        features = self._meta_features(X)
+        answer = self._ask_final("predict_proba", X)
         if isinstance(self.classes_, list):
-            return first_shares(self.final_estimator_, features, len(self.classes_))
-        return self._shares(self.final_estimator_, features)
+            return first_shares(self.final_estimator_, answer, len(self.classes_))
+        values = np.asarray(answer, np.float64)
+        known = np.asarray(self.final_estimator_.classes_).astype(np.intp)
+        if len(known) == len(self.classes_):
+            return values
+        shares = np.zeros((len(values), len(self.classes_)))  # level-one data lacked a class
+        shares[:, known] = values
+        return shares
 
     @_final_has("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
@@ -231,8 +237,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         scores : ndarray of float64, shape (n_rows,) or (n_rows, n_classes)
             One score for two classes, else one for each.
         """
-        features = self._meta_features(X)
-        return np.asarray(self.final_estimator_.decision_function(features))
+        return np.asarray(self._ask_final("decision_function", X))
 
     # ---- for the base class ----
 
@@ -285,16 +290,6 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         n_classes = voices[0].n_classes if voices else 0
         return ConvexClassifier(n_classes, self._methods(voices), weights)
 
-    def _shares(self, final: Any, features: Any) -> Floats:
-        values = np.asarray(final.predict_proba(features), np.float64)
-        n_classes = len(self.classes_) if hasattr(self, "classes_") else 0
-        known = np.asarray(final.classes_).astype(np.intp)
-        if len(known) == n_classes or not n_classes:
-            return values
-        shares = np.zeros((len(values), n_classes))  # level-one data lacked a class
-        shares[:, known] = values
-        return shares
-
     def _final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
         method = "predict_proba" if hasattr(final, "predict_proba") else "predict"
         return Voice(method, n_classes).ask(final, features)
@@ -346,7 +341,8 @@ class StackingRegressor(RegressorMixin, OfRegressors, StackingModel):
         predicts.
     leak_check : bool or float, default=False
         Fit the stack also without a quarter of the rows (or this share), and compare what it
-        thinks of itself with what it is worth on these; see `leak_report_`.
+        thinks of itself with what it is worth on these; see `leak_report_`. They are drawn, or
+        are the last ones where `cv` goes forward in time.
     on_leak : {"warn", "fallback", "raise"}, default="warn"
         What to do if the check finds leakage: warn; warn and use the mean of the members, or the
         best of them, instead of a meta-learner; or raise ValueError.
@@ -436,8 +432,7 @@ class StackingRegressor(RegressorMixin, OfRegressors, StackingModel):
         y : ndarray of float64, shape (n_rows,)
             Predictions.
         """
-        features = self._meta_features(X)
-        return self.final_estimator_.predict(features, **predict_params)
+        return self._ask_final("predict", X, **predict_params)
 
     # ---- for the base class ----
 

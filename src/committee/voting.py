@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import column_or_1d
 
+from committee._any_table import AnyTable
 from committee._combining import best_classes, combine, combine_shares, confident_votes
 from committee._committee_model import OfClassifiers, OfRegressors
 from committee._convex_weights import blend_weights, mixture_weights
@@ -160,8 +161,9 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         y : ndarray of shape (n_rows,)
             Class labels, and `abstain_label` where the committee abstains.
         """
-        said = self._ask(X)
-        return self._answers(said, self._tie_shares(X, said), self._counts)
+        table = self._open(X)
+        said = self._ask(table)
+        return self._answers(said, self._tie_shares(table, said), self._counts)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the combined probabilities, or the shares of the votes.
@@ -262,8 +264,9 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         votes : Votes
             The vote of each member on each row, the weights, and the answers.
         """
-        said = self._ask(X)
-        answer = self._answers(said, self._tie_shares(X, said), self._counts)
+        table = self._open(X)
+        said = self._ask(table)
+        answer = self._answers(said, self._tie_shares(table, said), self._counts)
         named = self.classes_[said.argmax(axis=2).T]
         return Votes(tuple(self._names), self.weights_, named, answer)
 
@@ -280,8 +283,9 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         explanation : VoteExplanation
             Prints as text; see its attributes.
         """
-        said = self._one_row(X)
-        shares = self._tie_shares(X, said)
+        table = self._open(X)
+        said = self._one_row(table)
+        shares = self._tie_shares(table, said)
         scores = self._scores(said, self._counts)[0]
         answer = self._answers(said, shares, self._counts)[0]
         order = np.argsort(-scores, kind="stable").tolist()
@@ -321,7 +325,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         votes = confident_votes(said) if self.voting == "confidence" else said
         return combine(votes, weights, "mean", self.trim)
 
-    def _tie_shares(self, X: Any, said: Floats) -> Floats | None:
+    def _tie_shares(self, table: AnyTable, said: Floats) -> Floats | None:
         """Return the probabilities that decide ties; None if others do."""
         if self.tie_break != "soft" or self._asks_shares:
             return said if self.tie_break == "soft" else None
@@ -332,7 +336,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
             )
             for name, member, voice in pairs
         ]
-        return self._ask(X, voices)
+        return self._ask(table, voices)
 
     def _answers(self, said: Floats, shares: Floats | None, weights: Floats) -> NDArray[Any]:
         """Return what the committee says; `shares` decide ties."""
@@ -355,8 +359,8 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         labels = np.array(mixed) if is_plain else np.array(mixed, dtype=object)
         return np.asarray(labels[np.where(abstains, len(self.classes_), best)])
 
-    def _one_row(self, X: Any) -> Floats:
-        said = self._ask(X)
+    def _one_row(self, table: AnyTable) -> Floats:
+        said = self._ask(table)
         if said.shape[1] != 1:
             raise ValueError(f"explain_vote takes one row; got {said.shape[1]}")
         return said
