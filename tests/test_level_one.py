@@ -410,6 +410,37 @@ def test_copied_rows_are_as_good_as_rows_of_weight_zero(name, rng, monkeypatch):
     np.testing.assert_allclose(copied.level_one_, weighed.level_one_, rtol=1e-12)
 
 
+@pytest.mark.usefixtures("rows_of_splits")
+@pytest.mark.parametrize("kind", ["levels", "numbers"])
+@pytest.mark.parametrize("name", ["tree", "extra", "forest", "boosting"])
+def test_as_many_codes_as_a_byte_holds_and_missing_values_outside_the_fold(name, kind, rng):
+    values = np.arange(1024) % 256
+    y = (rng.normal(size=256)[values] > 0).astype(int)
+    X = pd.DataFrame({"a": values.astype(float)})
+    if kind == "levels":
+        X = pd.DataFrame({"a": [f"v{value:03}" for value in values]}, dtype=object)
+    X.loc[1000:, "a"] = None
+    folds = np.arange(1024) // 512
+    stack = StackingClassifier([("own", OWN[name])], cv=PredefinedSplit(folds), keep_level_one=True)
+    told = stack.fit(X, y).level_one_[folds == 1, 0]
+    alone = clone(OWN[name]).fit(X[folds == 0], y[folds == 0])
+    np.testing.assert_array_equal(told, alone.predict_proba(X[folds == 1])[:, 1])
+
+
+@pytest.mark.usefixtures("rows_of_splits")
+@pytest.mark.parametrize("size", [60, 190, 191, 400])
+def test_rows_that_a_split_names_twice_count_twice(size, rng):
+    X, y = rng.normal(size=(200, 4)), rng.integers(0, 2, 200)
+    weights = rng.integers(1, 3, 200).astype(float)
+    tree = DecisionTreeClassifier(max_depth=3, min_samples_leaf=10, split_finding="exact")
+    train = rng.integers(0, 200, size)
+    test = np.setdiff1d(np.arange(200), train)
+    stack = StackingClassifier([("tree", tree)], cv=[(train, test)], keep_level_one=True)
+    stack.fit(X, y, weights)
+    tree.fit(X[train], y[train], weights[train])
+    np.testing.assert_array_equal(stack.level_one_[:, 0], tree.predict_proba(X[test])[:, 1])
+
+
 @pytest.mark.parametrize("exact", [False, True])
 def test_rows_of_a_dataset_keep_their_codes(exact, rng):
     values = rng.normal(size=(300, 2))

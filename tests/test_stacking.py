@@ -1,5 +1,6 @@
 """Stacking: scikit-learn's results, layers, convex weights, the leak check, and what is refused."""
 
+import copy
 import inspect
 import pickle
 import warnings
@@ -54,6 +55,7 @@ from committee import (
 )
 from committee._class_codes import fit_codes
 from committee._convex_weights import blend_weights, mixture_weights
+from committee._voice import Voice
 
 
 @pytest.fixture(scope="module")
@@ -1122,3 +1124,114 @@ def test_what_does_not_go_with_several_labels(label_sets):
         committee.prune_ensemble(stack, X, y)
     with pytest.raises(ValueError, match="y should be a 1d array, got 3 columns"):
         StackingClassifier(members, forest).fit(X, y + np.arange(120)[:, np.newaxis] % 3)
+
+
+def test_stacks_of_stacks_tell_of_several_labels(label_sets):
+    X, y = label_sets
+    inner = StackingClassifier(
+        [("near", KNeighborsClassifier(5))], RandomForestClassifier(10, random_state=1), cv=3
+    )
+    for other in (
+        inner,
+        sklearn.ensemble.StackingClassifier(inner.estimators, inner.final_estimator),
+    ):
+        forest = [("forest", RandomForestClassifier(10, random_state=0))]
+        above = StackingClassifier(forest, other, cv=3).fit(X, y)
+        shares, told = above.predict_proba(X), above.predict(X)
+        np.testing.assert_array_equal(told[shares > 0.5], 0)
+        below = StackingClassifier(
+            [("stack", other)], RandomForestClassifier(10, random_state=0), keep_level_one=True
+        ).fit(X, y)
+        for label in range(3):
+            assert np.corrcoef(below.level_one_[:, label], y[:, label])[0, 1] > 0.1
+
+
+def test_fitted_members_may_have_other_values_of_labels(label_sets):
+    X, y = label_sets
+    final = RandomForestClassifier(10, random_state=0)
+    plain = StackingClassifier(
+        [("near", KNeighborsClassifier(5).fit(X, y))], final, cv="prefit"
+    ).fit(X, y)
+    for values in ((0, 255), (-1, 0), (1, 2), (False, True)):
+        other = np.array(values)[y]
+        for method in ("auto", "predict"):
+            near = KNeighborsClassifier(5).fit(X, other)
+            stack = StackingClassifier([("near", near)], final, cv="prefit", stack_method=method)
+            stack.fit(X, other)
+            expected = near.predict(X) == values[1] if method == "predict" else plain.transform(X)
+            np.testing.assert_array_equal(stack.transform(X), expected)
+            assert set(np.unique(stack.predict(X))) == set(values)
+    few = KNeighborsClassifier(5).fit(X, y[:, :2])
+    with pytest.raises(ValueError, match="a member tells of 2 labels, and y of 3"):
+        StackingClassifier([("near", few)], final, cv="prefit").fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda y: y.tolist(),
+        lambda y: y.astype(float),
+        lambda y: y.astype(object),
+        lambda y: pd.DataFrame({"a": y[:, 0] > 0, "b": y[:, 1], "c": y[:, 2]}),
+        lambda y: pd.DataFrame(y).astype("Int64"),
+    ],
+)
+def test_several_labels_in_any_clothes(make, label_sets):
+    X, y = label_sets
+    members = [("forest", RandomForestClassifier(5, random_state=0))]
+    stack = StackingClassifier(members, RandomForestClassifier(5, random_state=0), random_state=0)
+    expected = clone(stack).fit(X, y).predict(X)
+    np.testing.assert_array_equal(stack.fit(X, make(y)).predict(X), expected)
+
+
+def test_targets_that_are_no_label_sets_are_told_as_before(iris):
+    X, y = iris
+    members = [("tree", DecisionTreeClassifier())]
+    with pytest.raises(ValueError, match="y must be a 1d array or have rows of the same length"):
+        StackingClassifier(members).fit(X, [[0, 1]] * 149 + [[0]])
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        StackingClassifier(members).fit(X, np.column_stack([np.where(y, y, np.nan), y]))
+
+
+def test_a_loaded_stack_of_several_labels_is_checked(label_sets):
+    X, y = label_sets
+    members = [("forest", RandomForestClassifier(5, random_state=0))]
+    good = StackingClassifier(members, RandomForestClassifier(5, random_state=0)).fit(X, y)
+    good._validate_loaded()
+    two = np.array([0, 1])
+    for classes in ([0, 1, 2], ["a", "b", "c"], [two[:0]] * 3, [two] * 2, [two[:1]] * 3, two):
+        bad = copy.copy(good)
+        bad.classes_ = classes
+        with pytest.raises((ValueError, TypeError)):
+            bad._validate_loaded()
+    for voice in (Voice("predict_proba", 3), Voice("predict_proba", 0, n_labels=2)):
+        bad = copy.copy(good)
+        bad._voices = [[voice]]
+        with pytest.raises(ValueError, match="members speak of another number of classes"):
+            bad._validate_loaded()
+    bad = copy.copy(good)
+    bad.final_estimator_ = clone(good.final_estimator_).fit(good.transform(X), y * 2)
+    with pytest.raises(ValueError, match="the meta-learner has learnt other values of a label"):
+        bad._validate_loaded()
+
+
+def test_what_a_fitted_stack_asks_does_not_change(iris, tmp_path):
+    X, y = iris
+    stack = StackingClassifier([("tree", DecisionTreeClassifier(max_depth=2))]).fit(X, y)
+    told = stack.predict_proba(X)
+    stack.set_params(stack_method="log_odds")
+    np.testing.assert_array_equal(stack.predict_proba(X), told)
+    committee.save(stack, tmp_path / "stack.committee")
+    again = committee.load(tmp_path / "stack.committee")
+    np.testing.assert_array_equal(again.predict_proba(X), told)
+
+
+def test_the_leak_check_takes_splits_of_these_very_rows(iris):
+    X, y = iris
+    folds = np.arange(150) % 3
+    members = [("tree", DecisionTreeClassifier(max_depth=2))]
+    options = {"leak_check": True, "random_state": 0}
+    one = StackingClassifier(members, cv=PredefinedSplit(folds), **options).fit(X, y)
+    splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(3)]
+    two = StackingClassifier(members, cv=splits, **options).fit(X, y)
+    np.testing.assert_array_equal(one.leak_report_.found, two.leak_report_.found)

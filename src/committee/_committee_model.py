@@ -37,8 +37,12 @@ class CommitteeModel(NamedMembers):
     # ---- what classifiers and regressors do in their own way ----
 
     @abstractmethod
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return class codes and labels, or numbers and None."""
+    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], Any]:
+        """Return class codes and labels, or numbers and None.
+
+        Rows that can have several labels: a column of codes for each, and a list of what these
+        stand for.
+        """
 
     @abstractmethod
     def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
@@ -62,7 +66,8 @@ class CommitteeModel(NamedMembers):
         X : table of shape (n_rows, n_features)
             A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list.
         y : array-like of shape (n_rows,)
-            Class labels, or finite numbers.
+            Class labels, or finite numbers. `StackingClassifier` also takes several labels a row,
+            a column of 0 and 1 for each.
         sample_weight : array-like of shape (n_rows,) or None, default=None
             Weights of the rows, for members and for what is learnt from them; a row of weight zero
             is absent.
@@ -100,7 +105,10 @@ class CommitteeModel(NamedMembers):
         seed = check_seed(self.random_state)
         member_seed = None if self.random_state is None else seed
         params = self._routed(fit_params)
-        return Team(table, codes, labels, weights, self.n_jobs, member_seed, params), seed
+        values = labels if isinstance(labels, list) else None
+        labels = None if isinstance(labels, list) else labels
+        team = Team(table, codes, labels, weights, self.n_jobs, member_seed, params, values)
+        return team, seed
 
     def _plan(self, team: Team, groups: Any, seed: int, n_layers: int = 1) -> LevelOnePlan:
         """Return which rows members learn from, and which they are asked about."""
@@ -125,8 +133,8 @@ class CommitteeModel(NamedMembers):
         """Set all fitted attributes together, when nothing can fail any more."""
         table = team.table
         attributes["n_features_in_"] = table.n_features
-        if team.labels is not None:
-            attributes["classes_"] = team.labels
+        if team.labels is not None or team.values is not None:
+            attributes["classes_"] = team.labels if team.values is None else team.values
         if table.names is not None:
             attributes["feature_names_in_"] = np.array(table.names, dtype=object)
         for name in ("feature_names_in_", *stale):
@@ -159,7 +167,7 @@ class OfClassifiers(CommitteeModel):
     def _ways_to_ask(self) -> tuple[str, ...]:
         """Return what members are asked, the first of these that each has."""
 
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], Any]:
         warn_of_column(y, stacklevel=5)
         return read_labels(y, pairs if self._is_prefit else [], type(self).__name__)
 
@@ -173,7 +181,7 @@ class OfRegressors(CommitteeModel):
 
     _member_kind = "regressor"
 
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], Any]:
         warn_of_column(y, stacklevel=5)
         values, _ = read_reals(y)
         if values.shape[1] > 1:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import PredefinedSplit
 
 from committee._any_table import AnyTable
 from committee._fitted_stack import FittedStack, fit_final, placed
@@ -107,9 +108,11 @@ class LeakCheck:
 
     @property
     def _has_given_splits(self) -> bool:
-        """Whether `cv` is a list of splits, which other rows have no splits of."""
+        """Whether `cv` tells of these very rows; others have no splits of it."""
         cv = self._model.cv
-        return not (cv is None or isinstance(cv, str | int | float) or hasattr(cv, "split"))
+        return isinstance(cv, PredefinedSplit) or not (
+            cv is None or isinstance(cv, str | int | float) or hasattr(cv, "split")
+        )
 
     def _inner_plan(self, plan: LevelOnePlan) -> LevelOnePlan:
         """Return the given splits without the outer rows, or new ones."""

@@ -23,25 +23,19 @@ LEAST_SHARE = 0.01
 
 
 def meta_features(
-    opinions: Sequence[Floats],
-    voices: Sequence[Voice],
-    table: AnyTable | None,
-    *,
-    as_log_odds: bool,
+    opinions: Sequence[Floats], voices: Sequence[Voice], table: AnyTable | None
 ) -> Any:
     """Return opinions as columns, before those of a table where one is given.
 
     Examples
     --------
     >>> said = [np.array([[0.5, 0.5], [1.0, 0.0]])]
-    >>> meta_features(said, [Voice("predict_proba", 2)], None, as_log_odds=False).tolist()
+    >>> meta_features(said, [Voice("predict_proba", 2)], None).tolist()
     [[0.5], [0.0]]
-    >>> meta_features(said, [Voice("predict_proba", 2)], None, as_log_odds=True).round(2).tolist()
+    >>> meta_features(said, [Voice("predict_proba", 2, as_log_odds=True)], None).round(2).tolist()
     [[0.0], [-4.6]]
     """
     columns = [_columns(each, voice) for each, voice in zip(opinions, voices, strict=True)]
-    if as_log_odds:
-        columns = [log_odds(each) for each in columns]
     return np.hstack(columns) if table is None else with_columns(columns, table.native)
 
 
@@ -57,8 +51,8 @@ def _columns(opinion: Floats, voice: Voice) -> Floats:
     if voice.n_classes and voice.method == "predict":
         return np.asarray(opinion.argmax(axis=1)[:, np.newaxis], np.float64)
     if voice.n_classes == 2 and opinion.shape[1] == 2:
-        return opinion[:, 1:]  # the other is what is left to one
-    return opinion
+        opinion = opinion[:, 1:]  # the other is what is left to one
+    return log_odds(opinion) if voice.as_log_odds else opinion
 
 
 def log_odds(shares: Floats) -> Floats:

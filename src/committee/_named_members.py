@@ -252,9 +252,8 @@ def check_class_counts(model: Any, voices: Sequence[Any]) -> None:
     names = getattr(model, "feature_names_in_", None)
     if names is not None and len(names) != model.n_features_in_:
         raise ValueError("there must be a name for each feature")
-    is_of_sets = any(voice.n_labels for voice in voices)
-    if is_of_sets and type(model.classes_) is not list:
-        raise ValueError("members speak of labels, and the model of classes")
-    n_classes = len(model.classes_) if model._member_kind == "classifier" else 0
-    if any((voice.n_labels if is_of_sets else voice.n_classes) != n_classes for voice in voices):
+    classes = model.classes_ if model._member_kind == "classifier" else ()
+    is_of_sets = type(classes) is list  # rows can have several labels
+    found = {(voice.n_labels, voice.n_classes) for voice in voices}
+    if found != {(len(classes), 0) if is_of_sets else (0, len(classes))}:
         raise ValueError("members speak of another number of classes")

@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from committee._any_table import AnyTable
 from committee._committee_model import CommitteeModel, ask_each
 from committee._fitted_stack import FittedStack
+from committee._label_sets import check_label_codes
 from committee._leak_check import LeakCheck
 from committee._leakage import LeakReport
 from committee._level_one import LevelOne, check_answers
@@ -56,23 +57,10 @@ class StackingModel(TransformerMixin, CommitteeModel):
     leak_report_: LeakReport
     _voices: list[list[Voice]]
 
-    @property
-    def _as_log_odds(self) -> bool:
-        """Whether the meta-learner sees log-odds instead of probabilities."""
-        return bool(getattr(self, "stack_method", None) == "log_odds")
-
-    def _methods(self, voices: Sequence[Voice]) -> list[str]:
-        """Return in which form each member answers."""
-        return ["log_odds" if self._as_log_odds else voice.method for voice in voices]
-
     # ---- what classifiers and regressors do in their own way ----
 
     def _check_target(self, team: Team) -> None:
         """Raise unless everything that is switched on can be done with this target."""
-
-    def _target_attributes(self, y: Any, team: Team) -> dict[str, Any]:
-        """Return fitted attributes that only some targets have."""
-        return {}
 
     @abstractmethod
     def _linear_final(self) -> Any:
@@ -162,10 +150,9 @@ class StackingModel(TransformerMixin, CommitteeModel):
             "named_estimators_": self._named_fitted(lists[0], stack.layers[0].members),
             "layers_": [layer.members for layer in stack.layers],
             "final_estimator_": stack.final,
-            "stack_method_": self._methods(stack.layers[0].voices),
+            "stack_method_": [voice.form for voice in stack.layers[0].voices],
             "_voices": [layer.voices for layer in stack.layers],
         }
-        attributes |= self._target_attributes(y, team)
         if report is not None:
             attributes["leak_report_"] = report
         if self.keep_level_one:
@@ -236,8 +223,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
         self, opinions: Sequence[Floats], voices: Sequence[Voice], table: AnyTable
     ) -> Any:
         """Make opinions columns for the next layer, with `passthrough` before the table's own."""
-        own = table if self.passthrough else None
-        return meta_features(opinions, voices, own, as_log_odds=self._as_log_odds)
+        return meta_features(opinions, voices, table if self.passthrough else None)
 
     def transform(self, X: Any) -> Any:
         """Return what the meta-learner sees of rows: the opinions of the last layer of members.
@@ -295,7 +281,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
                 raise ValueError("a layer does not fit its members")
             check_class_counts(self, voices)
         self._check_loaded_final()
-        if self.stack_method_ != self._methods(self._voices[0]):
+        if self.stack_method_ != [voice.form for voice in self._voices[0]]:
             raise ValueError("the methods do not fit the voices")
         if type(getattr(self, "leak_report_", None)) not in (type(None), LeakReport):
             raise ValueError("the report is none")
@@ -314,8 +300,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
         if (codes is None) == (self._member_kind == "classifier"):
             raise ValueError("the meta-learner is of another kind")
         if isinstance(self.__dict__.get("classes_"), list):
-            if type(codes) is not list or len(codes) != len(self.classes_):
-                raise ValueError("the meta-learner has learnt other labels")
+            check_label_codes(codes, self.classes_)
         elif codes is not None and not set(codes.tolist()) <= set(range(len(self.classes_))):
             raise ValueError("the meta-learner has learnt other classes")
 

@@ -94,6 +94,8 @@ class Team:
         Sets the random states of members that have none.
     fit_params : mapping
         More arguments of `fit`, by the names of members.
+    values : list of ndarray or None
+        What the codes of each of several labels stand for, where rows can have several.
     """
 
     table: AnyTable
@@ -103,6 +105,7 @@ class Team:
     n_jobs: int | None
     seed: int | None
     fit_params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    values: list[NDArray[Any]] | None = None
 
     @cached_property
     def shared(self) -> SharedSource:
@@ -215,9 +218,8 @@ class Team:
     def _weights_on(self, train: Rows | None) -> Floats | None:
         if train is None:
             return self.weights
-        weights = np.zeros(self.table.n_rows)
-        weights[train] = 1.0 if self.weights is None else self.weights[train]
-        return weights
+        counts = np.bincount(train, minlength=self.table.n_rows).astype(np.float64)
+        return counts if self.weights is None else counts * self.weights
 
     def _fit_rows(self, member: Any, task: Task, params: Mapping[str, Any]) -> Any:
         n_rows, rows = self.table.n_rows, task.train

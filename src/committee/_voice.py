@@ -34,7 +34,10 @@ class Voice:
         The labels of all classes, for a member that speaks of labels and not of codes.
     n_labels : int, default=0
         Number of labels where a row can have several, each a column of 0 and 1; n_classes is then
-        0. Answers are about the 1 of each.
+        0. Answers are about the 1 of each, or about `labels`, for a member that was fitted by
+        somebody else.
+    as_log_odds : bool, default=False
+        Whether learners are told the log-odds of the probabilities.
 
     Examples
     --------
@@ -50,8 +53,9 @@ class Voice:
     n_classes: int
     labels: NDArray[Any] | None = None
     n_labels: int = 0
+    as_log_odds: bool = False
 
-    _later_fields = ("n_labels",)
+    _later_fields = ("n_labels", "as_log_odds")
 
     def _validate_loaded(self) -> None:
         """Check what a file says: a method is called by its name."""
@@ -62,8 +66,16 @@ class Voice:
         is_number = not self.n_classes and not self.n_labels
         if is_number and (self.method != "predict" or self.labels is not None):
             raise ValueError("numbers have no classes")
-        if self.labels is not None and np.shape(self.labels) != (self.n_classes,):
+        if type(self.as_log_odds) is not bool:
+            raise ValueError("members answer with log-odds, or do not")
+        n_named = self.n_labels or self.n_classes
+        if self.labels is not None and np.shape(self.labels) != (n_named,):
             raise ValueError("there must be a label for each class")
+
+    @property
+    def form(self) -> str:
+        """In which form learners are told what the member says."""
+        return "log_odds" if self.as_log_odds else self.method
 
     def ask(self, member: Any, X: Any) -> Floats:
         """Return what a member says: probabilities, votes (one for a class), scores or numbers."""
@@ -121,19 +133,30 @@ class Voice:
 
     def label_columns(self, member: Any, answer: Any) -> Floats:
         """Return a column for each label."""
-        if not isinstance(answer, list):
-            return _column(answer)
-        columns = []
-        for shares, known in zip(answer, member.classes_, strict=True):
-            is_known = np.asarray(known) == 1  # a fold may lack it
-            columns.append(np.asarray(shares, np.float64)[:, is_known].sum(axis=1))
-        return np.column_stack(columns)
+        ones = [1] * self.n_labels if self.labels is None else self.labels.tolist()
+        is_list = isinstance(answer, list)
+        width = len(answer) if is_list else _column(answer).shape[1]
+        if width != self.n_labels:
+            raise ValueError(f"a member tells of {width} labels, and y of {self.n_labels}")
+        if is_list:
+            parts = zip(answer, member.classes_, ones, strict=True)
+            # A fold may lack a value.
+            return np.column_stack([_share_of(one, shares, known) for shares, known, one in parts])
+        if self.method == "predict":
+            return np.asarray(np.asarray(answer) == ones, np.float64)
+        # Stacks tell, as scikit-learn's, how likely the other value is.
+        is_other = self.method == "predict_proba" and hasattr(member, "final_estimator_")
+        return 1.0 - _column(answer) if is_other else _column(answer)
 
     def _spread(self, member: Any, scores: Floats) -> Floats:
         """Return the one score of two classes: one column, or two where there are more classes."""
         if self.n_classes == 2:
             return scores[:, np.newaxis]
         return self._aligned(member, np.column_stack([-scores, scores]))
+
+
+def _share_of(value: Any, shares: Any, known: Any) -> Floats:
+    return np.asarray(np.asarray(shares, np.float64)[:, np.asarray(known) == value].sum(axis=1))
 
 
 def _column(answer: Any) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,12 @@ from committee._committee_model import OfClassifiers, OfRegressors
 from committee._convex_weights import ConvexClassifier, ConvexRegressor
 from committee._label_sets import (
     first_shares,
-    is_label_set,
+    label_voice,
     named_label_sets,
     read_label_sets,
     refuse_label_sets,
 )
 from committee._named_members import Named
-from committee._opinion_voices import first_method
 from committee._params import check_choice
 from committee._stacking_model import StackingModel
 from committee._team import Team
@@ -56,7 +56,8 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         The members: any classifiers with scikit-learn's interface, fitted to class codes. "drop"
         leaves one out.
     final_estimator : classifier, "convex" or None, default=None
-        The meta-learner. None is scikit-learn's `LogisticRegression`; "convex" is a mixture of the
+        The meta-learner. None is scikit-learn's `LogisticRegression` (with ten times as many steps
+        for log-odds); several labels a row need another one. "convex" is a mixture of the
         probabilities of the members, with weights that are not negative, add up to one and have
         the least log loss.
     cv : int, float, str, splitter, iterable or None, default=None
@@ -105,8 +106,8 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
 
     Attributes
     ----------
-    classes_ : ndarray
-        Class labels.
+    classes_ : ndarray or list of ndarray
+        Class labels; of several labels a row the values of each.
     estimators_ : list of estimators
         The fitted members of the first layer, without those dropped.
     named_estimators_ : Bunch
@@ -245,13 +246,17 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         super()._check_switches()
         check_choice("stack_method", self.stack_method, _METHODS)
 
-    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        if is_label_set(y):
-            return read_label_sets(y)[0], None
-        return super()._read_target(y, pairs)
+    @property
+    def _as_log_odds(self) -> bool:
+        """Whether the meta-learner is to see log-odds instead of probabilities."""
+        return bool(self.stack_method == "log_odds")
+
+    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], Any]:
+        sets = read_label_sets(y)
+        return super()._read_target(y, pairs) if sets is None else sets
 
     def _check_target(self, team: Team) -> None:
-        if team.labels is None:
+        if team.values is not None:
             if self.final_estimator is None:
                 raise ValueError(
                     "final_estimator must be given for a y with several labels, such as "
@@ -265,17 +270,16 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
                 }
             )
 
-    def _target_attributes(self, y: Any, team: Team) -> dict[str, Any]:
-        return {} if team.labels is not None else {"classes_": read_label_sets(y)[1]}
-
     def _voices_of(self, team: Team, pairs: Named) -> list[Voice]:
-        if team.labels is not None:
-            return super()._voices_of(team, pairs)
-        voices = []
-        for name, estimator in pairs:
-            method = first_method(name, estimator, self._ways_to_ask())
-            voices.append(Voice(method, 0, n_labels=team.y.shape[1]))
-        return voices
+        if team.values is None:
+            voices = super()._voices_of(team, pairs)
+        else:
+            ways, values = self._ways_to_ask(), team.values
+            voices = [
+                label_voice(name, each, values, ways, is_prefit=self._is_prefit)
+                for name, each in pairs
+            ]
+        return [replace(voice, as_log_odds=self._as_log_odds) for voice in voices]
 
     def _ways_to_ask(self) -> tuple[str, ...]:
         if self._as_log_odds:
@@ -288,7 +292,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
 
     def _convex_final(self, voices: Sequence[Voice], weights: list[float] | None) -> Any:
         n_classes = voices[0].n_classes if voices else 0
-        return ConvexClassifier(n_classes, self._methods(voices), weights)
+        return ConvexClassifier(n_classes, [voice.form for voice in voices], weights)
 
     def _final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
         method = "predict_proba" if hasattr(final, "predict_proba") else "predict"

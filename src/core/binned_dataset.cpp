@@ -491,16 +491,15 @@ BinnedDataset::BinnedDataset(const BinnedDataset& whole, const TableView& table,
     own.high = all.high;
     own.column.n_values = all.column.n_values;
     visit_codes(all.column, [&](const auto* codes) {
-      // As wide as those of the other dataset, whether or not a value is missing here.
-      with_allocated_codes(own, rows.size(), all.column.n_codes(), [&](auto out) {
+      const std::uint32_t missing = all.column.missing_code();
+      own.column.has_missing =
+          all.column.has_missing &&
+          std::any_of(rows.begin(), rows.end(),
+                      [&](std::uint32_t row) { return std::uint32_t{codes[row]} == missing; });
+      // Codes are as wide as there are codes: without missing values that may be less than there.
+      with_allocated_codes(own, rows.size(), own.column.n_codes(), [&](auto out) {
         using Code = typename decltype(out)::value_type;
-        Code largest = 0;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-          const auto code = static_cast<Code>(codes[rows[i]]);
-          out[i] = code;
-          largest = std::max(largest, code);
-        }
-        own.column.has_missing = all.column.has_missing && largest == all.column.missing_code();
+        for (std::size_t i = 0; i < rows.size(); ++i) out[i] = static_cast<Code>(codes[rows[i]]);
       });
     });
   });

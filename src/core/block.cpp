@@ -125,7 +125,7 @@ void copy_records(Block& block, const std::uint8_t* source, std::size_t stride,
 
 bool fits_records(const BinnedDataset& dataset) {
   for (std::size_t feature = 0; feature < dataset.n_features(); ++feature) {
-    if (dataset.feature(feature).column.n_codes() > 256) return false;
+    if (dataset.feature(feature).column.width != 1) return false;
   }
   return true;
 }
