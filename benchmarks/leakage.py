@@ -11,8 +11,6 @@ again.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 import warnings
 from pathlib import Path
@@ -21,6 +19,7 @@ from typing import Any
 import numpy as np
 from datasets import TableInfo, list_tables, read_table
 from halves import half_of
+from standalone import run
 
 RESULTS = Path(__file__).parent / "results" / "leakage.json"
 N_ROWS = 1_000
@@ -149,17 +148,5 @@ def render(entries: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Measure, or read what was measured, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--render", action="store_true", help="from what was measured")
-    parser.add_argument("--seeds", type=int, default=3)
-    options = parser.parse_args()
-    if not options.render:
-        lines = ",\n".join(json.dumps(entry) for entry in measure(options.seeds))
-        RESULTS.write_text(f"[\n{lines}\n]\n")
-    print(render(json.loads(RESULTS.read_text())))
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, RESULTS, measure, render)

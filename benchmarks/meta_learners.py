@@ -10,8 +10,6 @@ The bound of log-odds (0.01, not 0.001) was chosen by one cut of each table, of 
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 import warnings
 from pathlib import Path
@@ -21,6 +19,7 @@ import numpy as np
 from datasets import TableInfo, cut_table, list_tables, read_table
 from halves import half_of
 from stacks import own_members
+from standalone import run
 
 RESULTS = Path(__file__).parent / "results" / "meta_learners.json"
 MOST_ROWS = 20_000
@@ -101,17 +100,5 @@ def render(entries: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Measure, or read what was measured, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--render", action="store_true", help="from what was measured")
-    parser.add_argument("--seeds", type=int, default=3)
-    options = parser.parse_args()
-    if not options.render:
-        lines = ",\n".join(json.dumps(entry) for entry in measure(options.seeds))
-        RESULTS.write_text(f"[\n{lines}\n]\n")
-    print(render(json.loads(RESULTS.read_text())))
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, RESULTS, measure, render)
