@@ -144,6 +144,11 @@ bool counts_fit(const Tree& tree) {
 
 LeafStatistics gather_leaves(const Tree& tree, bool is_classification) {
   LeafStatistics leaves;
+  const std::size_t most = tree.n_nodes() / 2 + 1;  // unless levels fan out
+  leaves.values.reserve(most * tree.n_values);
+  leaves.weight.reserve(most);
+  leaves.n_rows.reserve(most);
+  leaves.impurity.reserve(most);
   bool counts_are_weights = true;
   bool is_pure = true;
   for (std::size_t i = 0; i < tree.n_nodes(); ++i) {

@@ -70,13 +70,21 @@ class TreeGrower {
     OpenNode root{make_root_block(data_), 0, order_.size(), 0, 0, derive_key(options_.seed, 0), {}};
     std::vector<Piece> pieces;
     if (options_.max_leaf_nodes > 0) {
+      is_in_order_ = false;
       grow_best_first(std::move(root), top);
     } else if (options_.n_threads < 2) {
       grow_depth_first(std::move(root), top, nullptr);
     } else {
+      is_in_order_ = false;
       grow_in_pieces(std::move(root), top, pieces);
     }
-    return assemble(top, pieces);
+    Nodes nodes = is_in_order_ ? nodes_of(top) : assembled(top, pieces);
+    if (options_.leaves_only) {
+      fill_leaves(nodes.tree, data_, order_, nodes.ranges);
+    } else {
+      fill_statistics(nodes.tree, data_, options_.criterion, order_, nodes.ranges, nodes.bounds);
+    }
+    return std::move(nodes.tree);
   }
 
  private:
@@ -163,6 +171,7 @@ class TreeGrower {
                            node.index,       node.depth, node.key};
     worker.coarse.clear();
     if (!worker.subtrees->grow(root, piece, order_, worker.coarse)) return false;
+    if (is_in_order_ && !worker.coarse.empty()) is_in_order_ = false;  // of one thread
     monitor_.advance(node.n_rows());
     for (const CoarseNode& coarse : worker.coarse) {
       auto block = make_block(data_, *node.block, coarse.rows, worker.n_threads);
@@ -405,14 +414,36 @@ class TreeGrower {
 
   // --- the finished tree --------------------------------------------------------------------
 
-  // Numbers the nodes depth-first, siblings side by side, and fills in what users read.
-  Tree assemble(const Piece& top, const std::vector<Piece>& pieces) const {
+  // A tree without what users read of its nodes, the entries of each and its bounds, if any.
+  struct Nodes {
     Tree tree;
+    std::vector<NodeRange> ranges;
+    std::vector<Bounds> bounds;
+  };
+
+  // A piece grown depth-first by one thread has its nodes in the order of `assembled`.
+  Nodes nodes_of(Piece& piece) const {
+    Nodes result;
+    result.tree.n_features = static_cast<std::uint32_t>(data_.dataset->n_features());
+    result.tree.nodes.reserve(piece.nodes.size());
+    result.ranges.reserve(piece.nodes.size());
+    for (const GrownNode& grown : piece.nodes) {
+      Node& node = result.tree.nodes.emplace_back(grown.node);
+      if (grown.first_child != kNone) node.first_child = grown.first_child;
+      result.ranges.push_back({grown.begin, grown.end});
+    }
+    result.tree.category_data = std::move(piece.category_data);
+    result.bounds = std::move(piece.bounds);
+    return result;
+  }
+
+  // Numbers the nodes depth-first, siblings side by side.
+  Nodes assembled(const Piece& top, const std::vector<Piece>& pieces) const {
+    Nodes result;
+    auto& [tree, ranges, bounds] = result;
     tree.n_features = static_cast<std::uint32_t>(data_.dataset->n_features());
     std::size_t n_nodes = top.nodes.size();  // at least as many as there will be
     for (const Piece& piece : pieces) n_nodes += piece.nodes.size();
-    std::vector<NodeRange> ranges;
-    std::vector<Bounds> bounds;
     tree.nodes.reserve(n_nodes);
     ranges.reserve(n_nodes);
     const auto add_nodes = [&](std::size_t n_added) {
@@ -454,12 +485,7 @@ class TreeGrower {
         stack.push_back({piece, grown.first_child + child, first + child});
       }
     }
-    if (options_.leaves_only) {
-      fill_leaves(tree, data_, order_, ranges);
-    } else {
-      fill_statistics(tree, data_, options_.criterion, order_, ranges, bounds);
-    }
-    return tree;
+    return result;
   }
 
   const GrowOptions& options_;
@@ -468,6 +494,7 @@ class TreeGrower {
   double total_weight_ = 0.0;
   double min_decrease_ = 0.0;
   std::vector<std::uint32_t> order_;  // entries, leaf by leaf
+  bool is_in_order_ = true;           // the nodes of the one piece; see nodes_of
 };
 
 }  // namespace
