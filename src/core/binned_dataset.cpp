@@ -493,9 +493,9 @@ BinnedDataset::BinnedDataset(const BinnedDataset& whole, const TableView& table,
     visit_codes(all.column, [&](const auto* codes) {
       const std::uint32_t missing = all.column.missing_code();
       own.column.has_missing =
-          all.column.has_missing &&
-          std::any_of(rows.begin(), rows.end(),
-                      [&](std::uint32_t row) { return std::uint32_t{codes[row]} == missing; });
+          all.column.has_missing && std::any_of(rows.begin(), rows.end(), [&](std::uint32_t row) {
+            return std::uint32_t{codes[row]} == missing;
+          });
       // Codes are as wide as there are codes: without missing values that may be less than there.
       with_allocated_codes(own, rows.size(), own.column.n_codes(), [&](auto out) {
         using Code = typename decltype(out)::value_type;
