@@ -71,36 +71,18 @@ struct OpenRows {
   std::uint64_t key = 0;
 };
 
-// What the subtrees of a tree share, and their working memory. Tables without categories are grown
+// The rules of subtrees, and their working memory. Tables without categories are grown
 // by code that knows nothing of them.
 template <typename RowsOfNode, bool kCategories>
-struct Workshop {
+struct Workshop : SubtreeRules {
   using Rows = RowsOfNode;
   static constexpr bool kHasCategories = kCategories;
 
   Workshop(const FitData& fit_data, const GrowOptions& grow_options)
-      : data(fit_data), options(grow_options) {
-    for (std::uint32_t feature = 0; feature < data.dataset->n_features(); ++feature) {
-      const CodeColumn& codes = data.dataset->feature(feature).column;
-      is_category.push_back(data.dataset->feature(feature).kind == FeatureKind::kCategory ? 1 : 0);
-      if (codes.has_missing && is_category.back() == 0) may_miss.push_back(feature);
-      has_codes.push_back(codes.n_codes() >= 2 ? 1 : 0);
-    }
+      : SubtreeRules(fit_data, grow_options) {
     columns.resize(data.records->stride * kRows);
-    min_weight = std::max(options.min_weight_leaf * (1 - kWeightSlack),
-                          static_cast<double>(options.min_rows_leaf));
-    least_weight = std::max({static_cast<double>(options.min_rows_split),
-                             2.0 * static_cast<double>(options.min_rows_leaf),
-                             2.0 * options.min_weight_leaf * (1 - kWeightSlack)});
   }
 
-  const FitData& data;
-  const GrowOptions& options;
-  double min_weight = 1.0;              // of a side
-  double least_weight = 2.0;            // of a node that is split
-  std::vector<std::uint32_t> may_miss;  // of those that are cut by thresholds
-  std::vector<std::uint8_t> has_codes;  // of each feature: at least two
-  std::vector<std::uint8_t> is_category;
   FeatureDraw draw;
   Rows rows;
   std::vector<std::uint8_t> columns;
