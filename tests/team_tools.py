@@ -2,7 +2,9 @@
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 
 class Says(ClassifierMixin, BaseEstimator):
@@ -99,3 +101,17 @@ class WantsAllCodes(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X):
         return self.model_.decision_function(X)
+
+
+def classifiers():
+    """Classifiers of scikit-learn."""
+    return [
+        ("line", LogisticRegression()),
+        ("bayes", GaussianNB()),
+        ("near", KNeighborsClassifier(3)),
+    ]
+
+
+def regressors():
+    """Regressors of scikit-learn."""
+    return [("line", LinearRegression()), ("ridge", Ridge()), ("near", KNeighborsRegressor(4))]

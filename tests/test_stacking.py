@@ -32,11 +32,11 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
-from team_tools import Says, SaysNumber, WantsAllCodes
+from team_tools import Says, SaysNumber, WantsAllCodes, classifiers, regressors
 
 import committee
 from committee import (
@@ -68,18 +68,6 @@ def iris():
 def diabetes():
     X, y = load_diabetes(return_X_y=True)
     return X[:150], y[:150]
-
-
-def classifiers():
-    return [
-        ("line", LogisticRegression()),
-        ("bayes", GaussianNB()),
-        ("near", KNeighborsClassifier(3)),
-    ]
-
-
-def regressors():
-    return [("line", LinearRegression()), ("ridge", Ridge()), ("near", KNeighborsRegressor(4))]
 
 
 def own_classifiers():

@@ -17,14 +17,14 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from team_tools import Says, SaysNumber, committee_of
+from team_tools import Says, SaysNumber, classifiers, committee_of, regressors
 
 from committee import (
     C45Classifier,
@@ -54,18 +54,6 @@ def iris():
 def diabetes():
     X, y = load_diabetes(return_X_y=True)
     return X[:120], y[:120]
-
-
-def classifiers():
-    return [
-        ("line", LogisticRegression()),
-        ("bayes", GaussianNB()),
-        ("near", KNeighborsClassifier(3)),
-    ]
-
-
-def regressors():
-    return [("line", LinearRegression()), ("ridge", Ridge()), ("near", KNeighborsRegressor(4))]
 
 
 def own_classifiers():

@@ -6,6 +6,7 @@ For probabilities the weights minimise the log loss of the mixture
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -121,7 +122,7 @@ def blend_weights(values: Floats, y: Floats, weights: Floats | None = None) -> F
     return np.asarray(found / found.sum())
 
 
-class _Convex(BaseEstimator):
+class _Convex(BaseEstimator, ABC):
     """What both meta-learners share: weights, learnt or given."""
 
     weights: list[float] | None
@@ -130,8 +131,9 @@ class _Convex(BaseEstimator):
     n_features_in_: int
 
     @property
+    @abstractmethod
     def _n_members(self) -> int:
-        raise NotImplementedError
+        """Number of members."""
 
     def _learn(self, X: Any, learnt: Callable[[], Floats]) -> None:
         given = self.weights
