@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 from sklearn.naive_bayes import GaussianNB
 
-from committee import _codec
-from committee._codec import decode, encode, register
 from committee._core import Table, Tree
-from committee._table import FeatureInfo, Kind, TableSchema
-from committee._tree_arrays import register_pickling, tree_kinds
+from committee.files import codec as _codec
+from committee.files.codec import decode, encode, register
+from committee.files.tree_arrays import register_pickling, tree_kinds
+from committee.tables.table import FeatureInfo, Kind, TableSchema
 
 
 @register

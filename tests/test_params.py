@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from committee._params import (
+from committee.base.params import (
     check_bool,
     check_choice,
     check_int,

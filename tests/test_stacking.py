@@ -53,9 +53,9 @@ from committee import (
     StackingRegressor,
     VotingClassifier,
 )
-from committee._class_codes import fit_codes
-from committee._convex_weights import blend_weights, mixture_weights
-from committee._voice import Voice
+from committee.combining.convex_weights import blend_weights, mixture_weights
+from committee.members.class_codes import fit_codes
+from committee.members.output import Voice
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "../boosted_rows.hpp"
-#include "../stump_booster.hpp"
+#include "adaboost/boosted_rows.hpp"
+#include "adaboost/stump_booster.hpp"
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "grower.hpp"

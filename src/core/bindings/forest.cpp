@@ -11,11 +11,11 @@
 #include <string>
 #include <utility>
 
-#include "../contributions.hpp"
-#include "../forest.hpp"
-#include "../forest_grower.hpp"
-#include "../forest_routing.hpp"
 #include "arrays.hpp"
+#include "forest/contributions.hpp"
+#include "forest/forest.hpp"
+#include "forest/forest_grower.hpp"
+#include "forest/forest_routing.hpp"
 #include "gil.hpp"
 #include "grower.hpp"
 #include "monitor.hpp"

@@ -1,4 +1,4 @@
-#include "../forest_arrays.hpp"
+#include "forest/forest_arrays.hpp"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>

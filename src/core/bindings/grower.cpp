@@ -13,12 +13,12 @@
 #include <span>
 #include <string>
 
-#include "../binned_dataset.hpp"
-#include "../grower.hpp"
-#include "../score_kernels.hpp"
-#include "../target.hpp"
 #include "arrays.hpp"
+#include "data/binned_dataset.hpp"
+#include "data/target.hpp"
+#include "grow/grower.hpp"
 #include "monitor.hpp"
+#include "score/score_kernels.hpp"
 #include "table.hpp"
 #include "tree.hpp"
 
