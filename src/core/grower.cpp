@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -54,12 +55,10 @@ class TreeGrower {
     total_weight_ = std::accumulate(entries.weights.begin(), entries.weights.end(), 0.0);
     const double mantissa = std::frexp(total_weight_, &data_.statistics.weight_magnitude);
     data_.statistics.target_magnitude = target_magnitude(target, entries);
-    // As decreases are told: in units of the magnitudes, squared ones for squared error.
-    const int power = target.is_classification                        ? 0
-                      : options.criterion == Criterion::kSquaredError ? 2
-                                                                      : 1;
-    min_decrease_ = std::ldexp(options.min_impurity_decrease * mantissa,
-                               -power * data_.statistics.target_magnitude);
+    // In the units of Split::decrease: those of the magnitudes.
+    min_decrease_ =
+        std::ldexp(options.min_impurity_decrease * mantissa,
+                   -target_power(options.criterion) * data_.statistics.target_magnitude);
     data_.entries = std::move(entries);
   }
 
