@@ -307,16 +307,20 @@ class Booster::Grower {
   void find_split(Leaf& leaf) const {
     if (state_.sorted) return find_exact_split(leaf);
     BoostSplit& best = leaf.split;
+    BoostSplit better;  // of one feature; keeps its memory for the next
     std::array<std::int64_t, kGradientCells> scratch;
     for (const std::uint32_t feature : features_of(leaf)) {
       if (leaf.n_rows() >= kParallelRows) monitor_.check();
-      BoostSplit before = best;
       const std::int64_t* const cells =
           feature_cells(state_.records, leaf.histogram, feature, scratch.data());
-      if (!search_->try_feature(cells, leaf.node, feature, {}, best)) continue;
-      if (has_enough_rows(leaf, best)) continue;
-      best = std::move(before);
-      search_->try_feature(cells, leaf.node, feature, count_codes(leaf, feature), best);
+      better.gain = best.gain;
+      if (!search_->try_feature(cells, leaf.node, feature, {}, better)) continue;
+      if (!has_enough_rows(leaf, better)) {
+        better.gain = best.gain;
+        const auto counts = count_codes(leaf, feature);
+        if (!search_->try_feature(cells, leaf.node, feature, counts, better)) continue;
+      }
+      std::swap(best, better);
     }
     if (best.gain * search_->gain_unit() < options_.min_gain) best = {};
   }
