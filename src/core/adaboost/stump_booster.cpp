@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -200,12 +199,7 @@ std::uint32_t StumpBooster::row_with(std::uint32_t feature, std::uint32_t code) 
 
 Value StumpBooster::threshold(const Split& split) const {
   const BinnedFeature& feature = dataset_.feature(split.feature);
-  if (split.first_right == kNoCode) {
-    if (feature.kind == FeatureKind::kInteger) {
-      return {.integer = std::numeric_limits<std::int64_t>::max()};
-    }
-    return {.real = std::numeric_limits<double>::infinity()};
-  }
+  if (split.first_right == kNoCode) return highest_value(feature.kind);
   if (!feature.low.empty()) {
     return middle(feature.kind, feature.high[split.last_left], feature.low[split.first_right]);
   }
@@ -222,7 +216,7 @@ Tree StumpBooster::make_tree(const Split& split) const {
   if (!split.exists()) return tree;
   Node& root = tree.nodes[0];
   root.first_child = 1;
-  root.set_split(split.feature, split.kind, split.default_child == 0);
+  const bool missing_goes_left = split.default_child == 0;
   if (split.kind == SplitKind::kSubset) {
     std::vector<std::uint32_t> leaving;
     const CodeColumn& levels = dataset_.feature(split.feature).column;
@@ -230,12 +224,12 @@ Tree StumpBooster::make_tree(const Split& split) const {
       const std::uint32_t child = split.child_of_code[level];
       if (child != kNoChild && child != split.default_child) leaving.push_back(level);
     }
+    root.set_split(split.feature, split.kind, missing_goes_left);
     root.threshold.offset = 0;
     tree.category_data = subset_data(std::move(leaving));
-  } else if (split.kind == SplitKind::kInteger) {
-    root.threshold.integer = threshold(split).integer;
   } else {
-    root.threshold.real = threshold(split).real;
+    root.set_threshold(split.feature, feature_kind(split.kind), threshold(split),
+                       missing_goes_left);
   }
   return tree;
 }

@@ -10,24 +10,10 @@
 namespace committee {
 namespace {
 
+// Weights are on a grid of 2^56, finer than doubles: sums and terms are rounded to those.
 template <Criterion kCriterion>
 double side_score(std::span<const std::int64_t> weights) {
-  double sum = 0.0;
-  double total = 0.0;
-  for (const std::int64_t each : weights) {
-    const auto weight = static_cast<double>(each);
-    total += weight;
-    if constexpr (kCriterion == Criterion::kGini) {
-      sum += weight * weight;
-    } else if constexpr (kCriterion == Criterion::kEntropy) {
-      sum += x_log2_x(weight);
-    } else {
-      sum = std::max(sum, weight);
-    }
-  }
-  if constexpr (kCriterion == Criterion::kGini) return sum / total;
-  if constexpr (kCriterion == Criterion::kEntropy) return sum - x_log2_x(total);
-  return sum;
+  return class_score<kCriterion, double>(weights.data(), weights.size());
 }
 
 std::int64_t sum_of(std::span<const std::int64_t> weights) {
@@ -50,27 +36,21 @@ StumpSearch::StumpSearch(const StumpTarget& target, Monitor& monitor)
   if (has_kernel()) {
     shares_ = {total_, totals_[1], static_cast<double>(totals_[1]) / total};
     impurity_ = static_cast<double>(totals_[0]) * shares_.share;
-  } else if (criterion_ == Criterion::kGini) {
-    impurity_ = total - side_score<Criterion::kGini>(totals_);
-  } else if (criterion_ == Criterion::kEntropy) {
-    impurity_ = -side_score<Criterion::kEntropy>(totals_);
   } else {
-    impurity_ = total - side_score<Criterion::kError>(totals_);
+    impurity_ =
+        visit_class_criterion(criterion_, [&]<Criterion kCriterion>(CriterionConstant<kCriterion>) {
+          return CriterionOf<kCriterion>::pure_score(total) - side_score<kCriterion>(totals_);
+        });
   }
-}
-
-template <Criterion kCriterion>
-double StumpSearch::score(const std::int64_t* left, StumpScratch& scratch) const {
-  const std::size_t n_classes = totals_.size();
-  for (std::size_t k = 0; k < n_classes; ++k) scratch.right[k] = totals_[k] - left[k];
-  return side_score<kCriterion>({left, n_classes}) + side_score<kCriterion>(scratch.right);
 }
 
 double StumpSearch::score_of(const std::int64_t* left, StumpScratch& scratch) const {
   if (has_kernel()) return share_cut_score(left[0] + left[1], left[1], shares_);
-  if (criterion_ == Criterion::kGini) return score<Criterion::kGini>(left, scratch);
-  if (criterion_ == Criterion::kEntropy) return score<Criterion::kEntropy>(left, scratch);
-  return score<Criterion::kError>(left, scratch);
+  for (std::size_t k = 0; k < totals_.size(); ++k) scratch.right[k] = totals_[k] - left[k];
+  return visit_class_criterion(criterion_, [&]<Criterion kCriterion>(
+                                               CriterionConstant<kCriterion>) {
+    return side_score<kCriterion>({left, totals_.size()}) + side_score<kCriterion>(scratch.right);
+  });
 }
 
 void StumpSearch::start(StumpScratch& scratch) const {

@@ -88,8 +88,6 @@ class StumpSearch {
                   const WeightedRows& rows, StumpScratch& scratch, Split& best) const;
 
  private:
-  template <Criterion kCriterion>
-  double score(const std::int64_t* left, StumpScratch& scratch) const;
   double score_of(const std::int64_t* left, StumpScratch& scratch) const;
   bool has_kernel() const { return criterion_ == Criterion::kGini && totals_.size() == 2; }
 

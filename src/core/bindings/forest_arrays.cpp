@@ -130,7 +130,7 @@ ForestInfo read_info(const nb::dict& arrays, StoredForm& form) {
   const auto in_range = [](std::int64_t value, std::int64_t last) {
     return value >= 0 && value <= last;
   };
-  if (!in_range(header[1], static_cast<std::int64_t>(Criterion::kPoisson)) ||
+  if (!in_range(header[1], static_cast<std::int64_t>(kLastCriterion)) ||
       !in_range(header[2], static_cast<std::int64_t>(StoredForm::kNodes)) ||
       !in_range(header[3], std::numeric_limits<std::int32_t>::max())) {
     throw nb::value_error("a number of the header is out of range");

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -307,16 +306,20 @@ class Booster::Grower {
   void find_split(Leaf& leaf) const {
     if (state_.sorted) return find_exact_split(leaf);
     BoostSplit& best = leaf.split;
+    BoostSplit better;  // of one feature; keeps its memory for the next
     std::array<std::int64_t, kGradientCells> scratch;
     for (const std::uint32_t feature : features_of(leaf)) {
       if (leaf.n_rows() >= kParallelRows) monitor_.check();
-      BoostSplit before = best;
       const std::int64_t* const cells =
           feature_cells(state_.records, leaf.histogram, feature, scratch.data());
-      if (!search_->try_feature(cells, leaf.node, feature, {}, best)) continue;
-      if (has_enough_rows(leaf, best)) continue;
-      best = std::move(before);
-      search_->try_feature(cells, leaf.node, feature, count_codes(leaf, feature), best);
+      better.gain = best.gain;
+      if (!search_->try_feature(cells, leaf.node, feature, {}, better)) continue;
+      if (!has_enough_rows(leaf, better)) {
+        better.gain = best.gain;
+        const auto counts = count_codes(leaf, feature);
+        if (!search_->try_feature(cells, leaf.node, feature, counts, better)) continue;
+      }
+      std::swap(best, better);
     }
     if (best.gain * search_->gain_unit() < options_.min_gain) best = {};
   }
@@ -480,13 +483,8 @@ class Booster::Grower {
     child.index = tree_.nodes[leaf.index].first_child + side;
     child.depth = leaf.depth + 1;
     child.node.total = side == 0 ? split.left : leaf.node.total - split.left;
-    child.node.bounds = leaf.node.bounds;
-    const int direction = options_.monotonic_of(split.feature);
-    if (direction != 0) {
-      const double boundary = split.left_value / 2 + split.right_value / 2;
-      const bool is_lower_side = (side == 0) == (direction > 0);
-      (is_lower_side ? child.node.bounds.high : child.node.bounds.low) = boundary;
-    }
+    child.node.bounds = leaf.node.bounds.of_child(side, options_.monotonic_of(split.feature),
+                                                  split.left_value, split.right_value);
     if (!options_.interactions.empty()) {
       child.path = leaf.path;
       child.path.push_back(split.feature);
@@ -512,15 +510,8 @@ class Booster::Grower {
       const std::vector<std::uint32_t> data = subset_data(std::move(leaving));
       tree_.category_data.insert(tree_.category_data.end(), data.begin(), data.end());
     } else {
-      const bool is_integer = feature.kind == FeatureKind::kInteger;
-      node.set_split(split.feature, is_integer ? SplitKind::kInteger : SplitKind::kReal,
-                     split.missing_goes_left);
-      const Value threshold = threshold_of(split, feature);
-      if (is_integer) {
-        node.threshold.integer = threshold.integer;
-      } else {
-        node.threshold.real = threshold.real;
-      }
+      node.set_threshold(split.feature, feature.kind, threshold_of(split, feature),
+                         split.missing_goes_left);
     }
     tree_.nodes[leaf.index] = node;
     tree_.nodes.resize(tree_.nodes.size() + 2);
@@ -536,10 +527,7 @@ class Booster::Grower {
     if (!state_.sorted && split.last_left + 1 < feature.column.n_values) {
       return middle(feature.kind, feature.high[split.last_left], feature.low[split.last_left + 1]);
     }
-    if (feature.kind == FeatureKind::kInteger) {
-      return {.integer = std::numeric_limits<std::int64_t>::max()};
-    }
-    return {.real = std::numeric_limits<double>::infinity()};
+    return highest_value(feature.kind);
   }
 
   // With weights scaled to a sum of about one: large weights times large gradients stay finite.

@@ -51,12 +51,6 @@ inline std::uint8_t code_width(std::size_t n_codes) {
   return n_codes <= 256 ? 1 : (n_codes <= 65536 ? 2 : 4);
 }
 
-// Eight bytes that hold a value of a real or an integer feature.
-union Value {
-  double real;
-  std::int64_t integer;
-};
-
 struct BinningOptions {
   std::uint32_t max_bins = kMaxBins;
   bool exact = false;

@@ -17,6 +17,12 @@ namespace committee {
 
 enum class FeatureKind : std::uint8_t { kReal = 0, kInteger = 1, kCategory = 2 };
 
+// Eight bytes that hold a value of a real or an integer feature.
+union Value {
+  double real;
+  std::int64_t integer;
+};
+
 // Level numbers and the code for missing fit 16 bits: at most 65,535 levels.
 constexpr std::uint32_t kMaxLevels = 1U << 16;
 

@@ -175,10 +175,9 @@ class ForestReader {
 
  private:
   void check_info() const {
-    const bool is_class_criterion = info_.criterion == Criterion::kGini ||
-                                    info_.criterion == Criterion::kEntropy ||
-                                    info_.criterion == Criterion::kError;
-    if (is_class_criterion != info_.is_classification) fail("the criterion does not fit");
+    if (is_class_criterion(info_.criterion) != info_.is_classification) {
+      fail("the criterion does not fit");
+    }
     if (info_.n_values == 0) fail("a leaf needs at least one value");
     if (arrays_.node_counts.empty()) fail("a forest needs at least one tree");
     if (info_.n_features > Node::kMaxFeatures) fail("there are too many features");

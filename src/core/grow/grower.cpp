@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -54,12 +55,10 @@ class TreeGrower {
     total_weight_ = std::accumulate(entries.weights.begin(), entries.weights.end(), 0.0);
     const double mantissa = std::frexp(total_weight_, &data_.statistics.weight_magnitude);
     data_.statistics.target_magnitude = target_magnitude(target, entries);
-    // As decreases are told: in units of the magnitudes, squared ones for squared error.
-    const int power = target.is_classification                        ? 0
-                      : options.criterion == Criterion::kSquaredError ? 2
-                                                                      : 1;
-    min_decrease_ = std::ldexp(options.min_impurity_decrease * mantissa,
-                               -power * data_.statistics.target_magnitude);
+    // In the units of Split::decrease: those of the magnitudes.
+    min_decrease_ =
+        std::ldexp(options.min_impurity_decrease * mantissa,
+                   -target_power(options.criterion) * data_.statistics.target_magnitude);
     data_.entries = std::move(entries);
   }
 
@@ -312,35 +311,32 @@ class TreeGrower {
     GrownNode grown = piece.nodes[node.index];
     grown.n_children = split.n_children;
     grown.first_child = static_cast<std::uint32_t>(piece.nodes.size());
-    grown.node.set_split(split.feature, split.kind, split.default_child == 0);
+    const bool missing_goes_left = split.default_child == 0;
     if (split.kind == SplitKind::kReal || split.kind == SplitKind::kInteger) {
-      set_threshold(node, split, column, grown.node);
+      grown.node.set_threshold(split.feature, feature_kind(split.kind),
+                               threshold_of(node, split, column), missing_goes_left);
     } else {
+      grown.node.set_split(split.feature, split.kind, missing_goes_left);
       grown.node.threshold.offset = piece.category_data.size();
       const std::vector<std::uint32_t> data = category_data(node, split, column);
       piece.category_data.insert(piece.category_data.end(), data.begin(), data.end());
     }
     piece.nodes[node.index] = grown;
     const Bounds bounds = piece.bounds_of(node.index);
+    const int direction = options_.monotonic_of(split.feature);
     worker.children.clear();
     for (std::uint32_t child = 0; child < split.n_children; ++child) {
       GrownNode& next = piece.nodes.emplace_back();
       next.begin = grown.begin + static_cast<std::uint32_t>(begins[child]);
       next.end = grown.begin + static_cast<std::uint32_t>(begins[child + 1]);
-      if (!piece.bounds.empty()) piece.bounds.push_back(child_bounds(bounds, split, child));
+      if (!piece.bounds.empty()) {
+        piece.bounds.push_back(
+            bounds.of_child(child, direction, split.left_value, split.right_value));
+      }
       worker.children.push_back({node.block, node.begin + begins[child],
                                  node.begin + begins[child + 1], piece.nodes.size() - 1,
                                  node.depth + 1, derive_key(node.key, child), node.constants});
     }
-  }
-
-  Bounds child_bounds(Bounds bounds, const Split& split, std::uint32_t child) const {
-    const int direction = options_.monotonic_of(split.feature);
-    if (direction == 0) return bounds;
-    const double boundary = split.left_value / 2 + split.right_value / 2;
-    const bool is_lower_side = (child == 0) == (direction > 0);
-    (is_lower_side ? bounds.high : bounds.low) = boundary;
-    return bounds;
   }
 
   std::size_t table_row(const OpenNode& node, std::uint32_t block_row) const {
@@ -348,34 +344,23 @@ class TreeGrower {
   }
 
   // A threshold t with a <= t < b for the neighbours a, b that it separates.
-  void set_threshold(const OpenNode& node, const Split& split, const CodeColumn& column,
-                     Node& out) const {
-    const bool is_integer = split.kind == SplitKind::kInteger;
-    Value threshold = split.threshold;
-    if (split.first_right == kNoCode) {
-      threshold = is_integer ? Value{.integer = std::numeric_limits<std::int64_t>::max()}
-                             : Value{.real = std::numeric_limits<double>::infinity()};
-    } else if (!split.has_threshold && node.block->has_records() &&
-               !data_.dataset->feature(split.feature).low.empty()) {
-      threshold = middle(is_integer ? FeatureKind::kInteger : FeatureKind::kReal,
-                         data_.dataset->high_of_code(split.feature, split.last_left),
-                         data_.dataset->low_of_code(split.feature, split.first_right));
-    } else if (!split.has_threshold) {
-      const auto row_of = [&](std::uint32_t code) {
-        const auto rows = node.rows();
-        return table_row(node, *std::find_if(rows.begin(), rows.end(), [&](std::uint32_t row) {
-                           return column.at(row) == code;
-                         }));
-      };
-      threshold = middle(is_integer ? FeatureKind::kInteger : FeatureKind::kReal,
-                         data_.dataset->high(split.feature, row_of(split.last_left)),
-                         data_.dataset->low(split.feature, row_of(split.first_right)));
+  Value threshold_of(const OpenNode& node, const Split& split, const CodeColumn& column) const {
+    const FeatureKind kind = feature_kind(split.kind);
+    if (split.first_right == kNoCode) return highest_value(kind);
+    if (split.has_threshold) return split.threshold;
+    const BinnedDataset& dataset = *data_.dataset;
+    if (node.block->has_records() && !dataset.feature(split.feature).low.empty()) {
+      return middle(kind, dataset.high_of_code(split.feature, split.last_left),
+                    dataset.low_of_code(split.feature, split.first_right));
     }
-    if (is_integer) {
-      out.threshold.integer = threshold.integer;
-    } else {
-      out.threshold.real = threshold.real;
-    }
+    const auto row_of = [&](std::uint32_t code) {
+      const auto rows = node.rows();
+      return table_row(node, *std::find_if(rows.begin(), rows.end(), [&](std::uint32_t row) {
+                         return column.at(row) == code;
+                       }));
+    };
+    return middle(kind, dataset.high(split.feature, row_of(split.last_left)),
+                  dataset.low(split.feature, row_of(split.first_right)));
   }
 
   // See tree.hpp for the layout.

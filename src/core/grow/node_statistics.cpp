@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
 
 #include "score/impurity.hpp"
 
@@ -187,7 +188,7 @@ void fill_means(Tree& tree, const FitData& data, Criterion criterion,
                                          : moments[node].squares / moments[node].weight;
       tree.values[node * tree.n_values + output] = std::ldexp(moments[node].mean, target.exponent);
       tree.impurity[node] += std::ldexp(impurity / static_cast<double>(tree.n_values),
-                                        is_poisson ? target.exponent : 2 * target.exponent);
+                                        target_power(criterion) * target.exponent);
     }
   }
 }
@@ -307,8 +308,10 @@ void fill_statistics(Tree& tree, const FitData& data, Criterion criterion,
     fill_classes(tree, data, criterion, order, ranges);
   } else if (criterion == Criterion::kAbsoluteError) {
     fill_medians(tree, data, order, ranges);
-  } else {
+  } else if (criterion == Criterion::kSquaredError || criterion == Criterion::kPoisson) {
     fill_means(tree, data, criterion, order, ranges);
+  } else {
+    throw std::logic_error("no node statistics have this criterion");
   }
   if (!bounds.empty()) clip_values(tree, data, bounds);
 }

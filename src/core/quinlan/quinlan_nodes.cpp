@@ -276,14 +276,8 @@ void QuinlanNodes::write_split(const BuildNode& node, Tree& tree, std::uint32_t 
   const auto heaviest = static_cast<std::uint32_t>(at - node.children.begin());
   Node& out = tree.nodes[number];
   if (node.is_threshold) {
-    const bool is_integer = dataset_.feature(node.feature).kind == FeatureKind::kInteger;
-    out.set_split(node.feature, is_integer ? SplitKind::kInteger : SplitKind::kReal, heaviest == 0);
-    if (is_integer) {
-      out.threshold.integer = node.threshold.integer;
-    } else {
-      out.threshold.real = node.threshold.real;
-    }
-    return;
+    const FeatureKind kind = dataset_.feature(node.feature).kind;
+    return out.set_threshold(node.feature, kind, node.threshold, heaviest == 0);
   }
   out.set_split(node.feature, SplitKind::kFanOut, heaviest == 0);
   out.threshold.offset = tree.category_data.size();

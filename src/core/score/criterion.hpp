@@ -6,6 +6,9 @@
 // vector kernel uses (score_kernels.hpp) where there is one. `start` makes a score ready for a
 // node. `impurity` is the total impurity of the node in units of scores. `value` is what a leaf of
 // these rows predicts, for monotone constraints.
+//
+// A new criterion of classes is an entry of `Criterion`, a specialisation of `CriterionOf` and a
+// case of `visit_criterion`; everything else follows.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +16,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/deviance.hpp"
@@ -21,6 +27,7 @@
 
 namespace committee {
 
+// Files hold these numbers.
 enum class Criterion : std::uint8_t {
   kGini = 0,
   kEntropy = 1,
@@ -29,6 +36,7 @@ enum class Criterion : std::uint8_t {
   kAbsoluteError = 4,
   kPoisson = 5,
 };
+constexpr Criterion kLastCriterion = Criterion::kPoisson;
 
 inline double x_log2_x(double x) { return x > 0.0 ? x * std::log2(x) : 0.0; }
 
@@ -50,9 +58,167 @@ class WholeLogs {
   std::vector<double> table_;
 };
 
+// What sets one criterion apart: its name, whether it is one of classes, and the power of the
+// target's unit that its impurity is in. A criterion of classes also has
+//   term        what the weight of one class adds to a score,
+//   join        how two terms are put together,
+//   score       the score of rows, from the terms of their classes and their total weight,
+//   pure_score  the score of rows of a single class, which no other rows of that weight exceed.
+// Weights are whole numbers or doubles.
+template <Criterion kCriterion>
+struct CriterionOf;
+
+template <>
+struct CriterionOf<Criterion::kGini> {
+  static constexpr std::string_view kName = "gini";
+  static constexpr bool kIsOfClasses = true;
+  static constexpr int kTargetPower = 0;
+
+  template <typename Weight>
+  static double term(Weight weight) {
+    return static_cast<double>(weight) * static_cast<double>(weight);
+  }
+  static double join(double left, double right) { return left + right; }
+  template <typename Weight>
+  static double score(double terms, Weight total) {
+    return terms / static_cast<double>(total);
+  }
+  static double pure_score(double total) { return total; }
+};
+
+template <>
+struct CriterionOf<Criterion::kEntropy> {
+  static constexpr std::string_view kName = "entropy";
+  static constexpr bool kIsOfClasses = true;
+  static constexpr int kTargetPower = 0;
+
+  template <typename Weight>
+  static double term(Weight weight) {
+    if constexpr (std::is_integral_v<Weight>) {
+      return WholeLogs::x_log2_x(static_cast<std::uint64_t>(weight));
+    } else {
+      return x_log2_x(weight);
+    }
+  }
+  static double join(double left, double right) { return left + right; }
+  template <typename Weight>
+  static double score(double terms, Weight total) {
+    return terms - term(total);
+  }
+  static double pure_score(double) { return 0.0; }
+};
+
+template <>
+struct CriterionOf<Criterion::kError> {
+  static constexpr std::string_view kName = "error";
+  static constexpr bool kIsOfClasses = true;
+  static constexpr int kTargetPower = 0;
+
+  template <typename Weight>
+  static double term(Weight weight) {
+    return static_cast<double>(weight);
+  }
+  static double join(double left, double right) { return std::max(left, right); }
+  template <typename Weight>
+  static double score(double terms, Weight) {
+    return terms;
+  }
+  static double pure_score(double total) { return total; }
+};
+
+template <>
+struct CriterionOf<Criterion::kSquaredError> {
+  static constexpr std::string_view kName = "squared_error";
+  static constexpr bool kIsOfClasses = false;
+  static constexpr int kTargetPower = 2;
+};
+
+template <>
+struct CriterionOf<Criterion::kAbsoluteError> {
+  static constexpr std::string_view kName = "absolute_error";
+  static constexpr bool kIsOfClasses = false;
+  static constexpr int kTargetPower = 1;
+};
+
+template <>
+struct CriterionOf<Criterion::kPoisson> {
+  static constexpr std::string_view kName = "poisson";
+  static constexpr bool kIsOfClasses = false;
+  static constexpr int kTargetPower = 1;
+};
+
+template <Criterion kCriterion>
+using CriterionConstant = std::integral_constant<Criterion, kCriterion>;
+
+// Calls `visit` with the criterion as a constant. The only place that lists all criteria.
+template <typename Visit>
+auto visit_criterion(Criterion criterion, Visit&& visit) {
+  switch (criterion) {
+    case Criterion::kGini:
+      return visit(CriterionConstant<Criterion::kGini>{});
+    case Criterion::kEntropy:
+      return visit(CriterionConstant<Criterion::kEntropy>{});
+    case Criterion::kError:
+      return visit(CriterionConstant<Criterion::kError>{});
+    case Criterion::kSquaredError:
+      return visit(CriterionConstant<Criterion::kSquaredError>{});
+    case Criterion::kAbsoluteError:
+      return visit(CriterionConstant<Criterion::kAbsoluteError>{});
+    case Criterion::kPoisson:
+      return visit(CriterionConstant<Criterion::kPoisson>{});
+  }
+  throw std::logic_error("unknown criterion");
+}
+
+// The same for a criterion of classes; any other is an error.
+template <typename Visit>
+auto visit_class_criterion(Criterion criterion, Visit&& visit) {
+  using Result = std::invoke_result_t<Visit&, CriterionConstant<Criterion::kGini>>;
+  return visit_criterion(
+      criterion, [&]<Criterion kCriterion>(CriterionConstant<kCriterion> constant) -> Result {
+        if constexpr (CriterionOf<kCriterion>::kIsOfClasses) {
+          return visit(constant);
+        } else {
+          throw std::logic_error("the criterion is not one of classes");
+        }
+      });
+}
+
+inline bool is_class_criterion(Criterion criterion) {
+  return visit_criterion(criterion, []<Criterion kCriterion>(CriterionConstant<kCriterion>) {
+    return CriterionOf<kCriterion>::kIsOfClasses;
+  });
+}
+inline std::string_view criterion_name(Criterion criterion) {
+  return visit_criterion(criterion, []<Criterion kCriterion>(CriterionConstant<kCriterion>) {
+    return CriterionOf<kCriterion>::kName;
+  });
+}
+inline int target_power(Criterion criterion) {
+  return visit_criterion(criterion, []<Criterion kCriterion>(CriterionConstant<kCriterion>) {
+    return CriterionOf<kCriterion>::kTargetPower;
+  });
+}
+
+// The score of rows from the weights of their classes, which are added up as numbers of type Sum.
+template <Criterion kCriterion, typename Sum>
+double class_score(const std::int64_t* weights, std::size_t n_classes) {
+  using Of = CriterionOf<kCriterion>;
+  Sum total{};
+  double terms = 0.0;
+  for (std::size_t i = 0; i < n_classes; ++i) {
+    const auto weight = static_cast<Sum>(weights[i]);
+    total += weight;
+    terms = Of::join(terms, Of::term(weight));
+  }
+  return Of::score(terms, total);
+}
+
 // One output with two classes, weights that count repetitions.
 template <Criterion kCriterion>
 class BinaryScore {
+  using Of = CriterionOf<kCriterion>;
+
  public:
   using Adder = BinaryAdder;
   using Cell = Adder::Cell;
@@ -79,24 +245,13 @@ class BinaryScore {
   }
 
   static double score(const Cell* cell) {
-    const std::uint64_t whole_total = *cell & 0xFFFFFFFFULL;
-    const std::uint64_t whole_ones = *cell >> 32;
-    if constexpr (kCriterion == Criterion::kEntropy) {
-      return WholeLogs::x_log2_x(whole_ones) + WholeLogs::x_log2_x(whole_total - whole_ones) -
-             WholeLogs::x_log2_x(whole_total);
-    }
-    const auto total = static_cast<double>(whole_total);
-    const auto ones = static_cast<double>(whole_ones);
-    const double zeros = total - ones;
-    if constexpr (kCriterion == Criterion::kGini) {
-      return (ones * ones + zeros * zeros) / total;
-    } else {
-      return std::max(ones, zeros);
-    }
+    const std::uint64_t total = *cell & 0xFFFFFFFFULL;
+    const std::uint64_t ones = *cell >> 32;
+    return Of::score(Of::join(Of::term(ones), Of::term(total - ones)), total);
   }
   static double impurity(const RowStatistics&, std::span<const std::uint32_t>, const Cell* total) {
     const auto weight = static_cast<double>(*total & 0xFFFFFFFFULL);
-    return (kCriterion == Criterion::kEntropy ? 0.0 : weight) - score(total);
+    return Of::pure_score(weight) - score(total);
   }
   static double value(const Cell* cell) {
     return static_cast<double>(*cell >> 32) / static_cast<double>(*cell & 0xFFFFFFFFULL);
@@ -135,19 +290,15 @@ class ClassScore {
   double score(const Cell* cell) const {
     double sum = 0.0;
     for (std::size_t output = 0; output + 1 < first_class_.size(); ++output) {
-      sum += score_of_output(cell + first_class_[output],
-                             first_class_[output + 1] - first_class_[output]);
+      const std::uint32_t first = first_class_[output];
+      sum += class_score<kCriterion, std::int64_t>(cell + first, first_class_[output + 1] - first);
     }
     return sum;
   }
   double impurity(const RowStatistics&, std::span<const std::uint32_t>, const Cell* total) const {
     double weight = 0.0;
-    if constexpr (kCriterion != Criterion::kEntropy) {
-      for (std::size_t i = 0; i < first_class_.back(); ++i) {
-        weight += static_cast<double>(total[i]);
-      }
-    }
-    return weight - score(total);
+    for (std::size_t i = 0; i < first_class_.back(); ++i) weight += static_cast<double>(total[i]);
+    return CriterionOf<kCriterion>::pure_score(weight) - score(total);
   }
   double value(const Cell* cell) const {
     return static_cast<double>(cell[1]) / static_cast<double>(cell[0] + cell[1]);
@@ -168,30 +319,6 @@ class ClassScore {
   }
 
  private:
-  static double score_of_output(const Cell* counts, std::size_t n_classes) {
-    std::int64_t total = 0;
-    double sum = 0.0;
-    double largest = 0.0;
-    for (std::size_t i = 0; i < n_classes; ++i) {
-      total += counts[i];
-      const auto count = static_cast<double>(counts[i]);
-      if constexpr (kCriterion == Criterion::kGini) {
-        sum += count * count;
-      } else if constexpr (kCriterion == Criterion::kEntropy) {
-        sum += WholeLogs::x_log2_x(static_cast<std::uint64_t>(counts[i]));
-      } else {
-        largest = std::max(largest, count);
-      }
-    }
-    if constexpr (kCriterion == Criterion::kGini) {
-      return sum / static_cast<double>(total);
-    } else if constexpr (kCriterion == Criterion::kEntropy) {
-      return sum - WholeLogs::x_log2_x(static_cast<std::uint64_t>(total));
-    } else {
-      return largest;
-    }
-  }
-
   std::vector<std::uint32_t> first_class_;
   double unit_ = 1.0;
 };

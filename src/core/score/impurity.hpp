@@ -10,14 +10,12 @@ namespace committee {
 
 // Of one output, from the shares of its classes.
 inline double class_impurity(Criterion criterion, std::span<const double> shares) {
-  double sum = 0.0;
-  double largest = 0.0;
-  for (const double share : shares) {
-    sum += criterion == Criterion::kEntropy ? x_log2_x(share) : share * share;
-    largest = std::max(largest, share);
-  }
-  if (criterion == Criterion::kError) return 1.0 - largest;
-  return std::max(0.0, criterion == Criterion::kEntropy ? -sum : 1.0 - sum);
+  return visit_class_criterion(criterion, [&]<Criterion kCriterion>(CriterionConstant<kCriterion>) {
+    using Of = CriterionOf<kCriterion>;
+    double terms = 0.0;
+    for (const double share : shares) terms = Of::join(terms, Of::term(share));
+    return std::max(0.0, Of::pure_score(1.0) - Of::score(terms, 1.0));
+  });
 }
 
 // Weighted mean and sum of squared deviations. The mean is `mean + rest`, so that targets such as

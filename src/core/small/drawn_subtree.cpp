@@ -320,13 +320,8 @@ template <typename Shop>
 COMMITTEE_INLINE Node make_node(const Shop& shop, const DrawnSplit& split) {
   Node node;
   const bool is_integer = shop.cuts[split.feature].is_integer();
-  if (is_integer) {
-    node.threshold.integer = split.threshold.integer;
-  } else {
-    node.threshold.real = split.threshold.real;
-  }
-  node.set_split(split.feature, is_integer ? SplitKind::kInteger : SplitKind::kReal,
-                 is_left_larger(shop, split));
+  node.set_threshold(split.feature, is_integer ? FeatureKind::kInteger : FeatureKind::kReal,
+                     split.threshold, is_left_larger(shop, split));
   return node;
 }
 

@@ -179,14 +179,7 @@ COMMITTEE_INLINE Node make_node(const Shop& shop, const SmallSplit& split,
   const Value threshold = middle(kind, dataset.high_of_code(split.feature, last_left),
                                  dataset.low_of_code(split.feature, first_right));
   Node node;
-  const bool is_integer = kind == FeatureKind::kInteger;
-  if (is_integer) {
-    node.threshold.integer = threshold.integer;
-  } else {
-    node.threshold.real = threshold.real;
-  }
-  node.set_split(split.feature, is_integer ? SplitKind::kInteger : SplitKind::kReal,
-                 is_left_larger(split.cut, weight));
+  node.set_threshold(split.feature, kind, threshold, is_left_larger(split.cut, weight));
   return node;
 }
 

@@ -82,11 +82,9 @@ class BinaryRows {
       level_packed_[i] = static_cast<std::int32_t>((own_[i] & 0xFFFF) | (own_[i] >> 32 << 16));
     }
   }
-  COMMITTEE_INLINE double impurity() const {
-    return (kCriterion == Criterion::kEntropy ? 0.0 : total_weight()) - Score::score(&total_);
-  }
+  COMMITTEE_INLINE double impurity() const { return highest_score() - Score::score(&total_); }
   COMMITTEE_INLINE double highest_score() const {
-    return kCriterion == Criterion::kEntropy ? 0.0 : total_weight();
+    return CriterionOf<kCriterion>::pure_score(total_weight());
   }
 
   COMMITTEE_INLINE ByteCut best_cut(const std::uint8_t* codes, double min_weight,

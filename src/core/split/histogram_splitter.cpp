@@ -2,6 +2,7 @@
 // record_search.hpp for how a node is searched.
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "base/scratch_pool.hpp"
@@ -68,14 +69,11 @@ class HistogramSplitter final : public Splitter {
 
 template <template <Criterion> typename Score>
 std::unique_ptr<Splitter> make_class_splitter(const FitData& data, const GrowOptions& options) {
-  switch (options.criterion) {
-    case Criterion::kEntropy:
-      return std::make_unique<HistogramSplitter<Score<Criterion::kEntropy>>>(data, options);
-    case Criterion::kError:
-      return std::make_unique<HistogramSplitter<Score<Criterion::kError>>>(data, options);
-    default:
-      return std::make_unique<HistogramSplitter<Score<Criterion::kGini>>>(data, options);
-  }
+  return visit_class_criterion(
+      options.criterion,
+      [&]<Criterion kCriterion>(CriterionConstant<kCriterion>) -> std::unique_ptr<Splitter> {
+        return std::make_unique<HistogramSplitter<Score<kCriterion>>>(data, options);
+      });
 }
 
 }  // namespace
@@ -90,7 +88,10 @@ std::unique_ptr<Splitter> make_histogram_splitter(const FitData& data, const Gro
   if (options.criterion == Criterion::kPoisson) {
     return std::make_unique<HistogramSplitter<PoissonScore>>(data, options);
   }
-  return std::make_unique<HistogramSplitter<SquaredScore>>(data, options);
+  if (options.criterion == Criterion::kSquaredError) {
+    return std::make_unique<HistogramSplitter<SquaredScore>>(data, options);
+  }
+  throw std::logic_error("no histogram splitter has this criterion");
 }
 
 }  // namespace committee

@@ -21,7 +21,23 @@ struct Bounds {
 
   double clip(double value) const { return value < low ? low : (value > high ? high : value); }
   bool contains(double value) const { return low <= value && value <= high; }
+
+  // Those of a child where the prediction must rise (direction 1) or fall (-1) from child 0 to
+  // child 1: neither may pass the middle of their predictions. Direction 0 adds no limit.
+  Bounds of_child(std::uint32_t child, int direction, double left_value, double right_value) const {
+    Bounds bounds = *this;
+    if (direction == 0) return bounds;
+    const bool is_lower_side = (child == 0) == (direction > 0);
+    (is_lower_side ? bounds.high : bounds.low) = left_value / 2 + right_value / 2;
+    return bounds;
+  }
 };
+
+// A threshold that no value exceeds: only missing ones go right.
+inline Value highest_value(FeatureKind kind) {
+  if (kind == FeatureKind::kInteger) return {.integer = std::numeric_limits<std::int64_t>::max()};
+  return {.real = std::numeric_limits<double>::infinity()};
+}
 
 // A threshold t with low <= t < high: the middle, where there is one.
 inline Value middle(FeatureKind kind, Value low, Value high) {

@@ -50,6 +50,17 @@ struct Node {
     feature_and_flags = feature | (static_cast<std::uint32_t>(kind) << 24) |
                         (static_cast<std::uint32_t>(missing_goes_left_) << 26);
   }
+  // A split of a real or an integer feature: values up to the threshold go to child 0.
+  void set_threshold(std::uint32_t feature, FeatureKind kind, Value value,
+                     bool missing_goes_left_) {
+    if (kind == FeatureKind::kInteger) {
+      threshold.integer = value.integer;
+      set_split(feature, SplitKind::kInteger, missing_goes_left_);
+    } else {
+      threshold.real = value.real;
+      set_split(feature, SplitKind::kReal, missing_goes_left_);
+    }
+  }
 };
 static_assert(sizeof(Node) == 16);
 
