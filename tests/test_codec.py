@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 from sklearn.naive_bayes import GaussianNB
 
-from committee import _codec
+from committee import RandomForestRegressor, _codec, _core, _tree_arrays
 from committee._codec import decode, encode, register
 from committee._core import Table, Tree
 from committee._table import FeatureInfo, Kind, TableSchema
-from committee._tree_arrays import register_pickling, tree_kinds
+from committee._tree_arrays import LaterArray, register_pickling, tree_kinds
 
 
 @register
@@ -452,6 +452,75 @@ def test_a_tree_must_have_all_its_arrays_and_kinds():
         decode(_tree_value(kinds="10"), arrays)
     with pytest.raises(ValueError, match="digits from 0 to 2"):
         decode(_tree_value(kinds="1023"), arrays)
+
+
+def _forest():
+    X = np.arange(8.0)[:, None]
+    return RandomForestRegressor(2, random_state=0).fit(X, X[:, 0])._forest
+
+
+class Recorder:
+    """The engine's class, and the arrays that it was made from."""
+
+    def __init__(self, cls):
+        self.cls = cls
+
+    def from_arrays(self, *arguments):
+        self.arrays = arguments[-1]
+        return self.cls.from_arrays(*arguments)
+
+
+@pytest.mark.parametrize("what", ["tree", "forest"])
+def test_an_array_that_was_added_later_may_be_absent(monkeypatch, what):
+    obj = make_tree() if what == "tree" else _forest()
+    engine = Recorder(type(obj))
+    old, old_arrays = encode(obj)
+    later = {
+        "note": LaterArray("int32", 1, np.array([7], np.int32)),
+        "hint": LaterArray(None, 2),
+    }
+    monkeypatch.setattr(_tree_arrays, f"LATER_{what.upper()}_ARRAYS", later)
+    monkeypatch.setattr(_core, what.capitalize(), engine)
+    decode(old, old_arrays)
+    assert engine.arrays["note"].tolist() == [7]
+    assert "hint" not in engine.arrays
+
+    def with_arrays(**more):
+        new = copy.deepcopy(old)
+        names = new["tree"]["arrays"] if what == "tree" else new["forest"]
+        for place, name in enumerate(more, len(old_arrays)):
+            names[name] = {"array": place}
+        return new, [*old_arrays, *more.values()]
+
+    decode(*with_arrays(note=np.array([1, 2], np.int32), hint=np.zeros((1, 2))))
+    assert engine.arrays["note"].tolist() == [1, 2]
+    assert engine.arrays["hint"].shape == (1, 2)
+    for wrong in [{"note": np.zeros(1)}, {"hint": np.zeros(2)}, {"note": np.zeros((1, 1), "i4")}]:
+        with pytest.raises(ValueError, match=f"of a {what} must be"):
+            decode(*with_arrays(**wrong))
+    with pytest.raises(ValueError, match=f"a {what} has the arrays"):
+        decode(*with_arrays(unknown=np.zeros(1)))
+
+
+@pytest.mark.parametrize("what", ["tree", "forest"])
+def test_an_array_that_was_added_later_is_stored_where_the_engine_has_it(monkeypatch, what):
+    obj = make_tree() if what == "tree" else _forest()
+    stored = getattr(_tree_arrays, f"stored_{what}_arrays")
+    names = list(stored(obj))
+    later = {"note": LaterArray("int32", 1), "hint": LaterArray("int32", 1)}
+    monkeypatch.setattr(_tree_arrays, f"LATER_{what.upper()}_ARRAYS", later)
+    assert list(stored(obj)) == names
+
+    class More:
+        def arrays(self):
+            return {"hint": np.zeros(1, np.int32)} | obj.arrays()
+
+    assert list(stored(More())) == [*names, "hint"]
+
+
+def test_unknown_arrays_are_refused():
+    with pytest.raises(ValueError, match="a tree has the arrays"):
+        decode(_tree_value(names=[*tree_arrays(), "more"]), [*tree_arrays().values(), np.zeros(1)])
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -43,9 +43,9 @@ from committee._codec_values import (
     members_of,
 )
 from committee._tree_arrays import (
-    FOREST_ARRAYS,
-    TREE_ARRAYS,
     forest_from_arrays,
+    stored_forest_arrays,
+    stored_tree_arrays,
     tree_from_arrays,
     tree_kinds,
 )
@@ -146,8 +146,7 @@ class _Encoder:
         if kind is getattr(sys.modules.get("committee._core"), "Tree", None):
             return {"tree": self._encode_tree(obj, path)}
         if kind is getattr(sys.modules.get("committee._core"), "Forest", None):
-            arrays = obj.arrays()
-            return {"forest": {name: self._add_array(arrays[name], path) for name in FOREST_ARRAYS}}
+            return {"forest": self._add_arrays(stored_forest_arrays(obj), path)}
         if kind is getattr(sys.modules.get("committee._column"), "Kind", None):
             return {"kind": int(obj)}
         if storable_class(kind.__name__) is not kind:
@@ -170,6 +169,9 @@ class _Encoder:
             raise TypeError(f"{path}: cannot be stored safely: {error}") from None
         return {"array": len(self.arrays) - 1}
 
+    def _add_arrays(self, arrays: Mapping[str, Array], path: str) -> dict[str, dict[str, int]]:
+        return {name: self._add_array(array, path) for name, array in arrays.items()}
+
     def _encode_array(self, array: Array, path: str, depth: int) -> Any:
         if array.dtype != np.dtype(object):
             # Sums of products are rounded by the order in memory, which has to come back.
@@ -191,10 +193,9 @@ class _Encoder:
         }
 
     def _encode_tree(self, tree: Any, path: str) -> dict[str, Any]:
-        arrays = tree.arrays()
         return {
             "kinds": "".join(str(kind) for kind in tree_kinds(tree)),
-            "arrays": {name: self._add_array(arrays[name], path) for name in TREE_ARRAYS},
+            "arrays": self._add_arrays(stored_tree_arrays(tree), path),
         }
 
     def _encode_estimator(self, model: Any, path: str, depth: int) -> dict[str, Any]:
