@@ -6,7 +6,11 @@ import datetime
 import decimal
 import json
 import pickle
+import subprocess
+import sys
 from dataclasses import dataclass
+from enum import IntEnum
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -15,14 +19,15 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 from sklearn.naive_bayes import GaussianNB
 
-from committee import RandomForestRegressor, _codec, _core, _tree_arrays
+import committee
+from committee import RandomForestRegressor, _codec, _codec_classes, _core, _tree_arrays
 from committee._codec import decode, encode, register
 from committee._core import Table, Tree
 from committee._table import FeatureInfo, Kind, TableSchema
 from committee._tree_arrays import LaterArray, register_pickling, tree_kinds
 
 
-@register
+@register("Shelf")
 class Shelf(BaseEstimator):
     """An estimator with nothing to it but its parts."""
 
@@ -43,7 +48,7 @@ class Shelf(BaseEstimator):
         self.label_ = f"shelf {self.size}"
 
 
-@register
+@register("Interval")
 @dataclass(frozen=True)
 class Interval:
     low: float
@@ -280,14 +285,131 @@ def test_depth_is_limited_on_both_sides():
         decode(nested(_codec.MAX_DEPTH + 5), [])
 
 
-def test_a_name_is_registered_for_one_class_only():
+def test_a_tag_is_registered_for_one_class_only():
     class Shelf:
         _stored_fields = ()
 
-    with pytest.raises(ValueError, match="name Shelf is taken"):
-        register(Shelf)
+    with pytest.raises(ValueError, match=r"tag Shelf is taken by .*\.Shelf"):
+        register("Shelf")(Shelf)
     with pytest.raises(TypeError, match="needs get_params"):
-        register(int)
+        register("int")(int)
+
+
+@register("Crate")
+class Box(BaseEstimator):
+    """An estimator that was renamed with its parts."""
+
+    _stored_attributes = ("_content",)
+    _stored_names: ClassVar = {"_content": "_stuff", "old_": "new_", "new_": "old_"}
+
+
+@register("Crates")
+class Boxes(Box):
+    _stored_names: ClassVar = {"total_": "sum_"}
+
+
+@register("Range")
+@dataclass(frozen=True)
+class Span:
+    begin: float
+    end: float = 1.0
+    step: float = 0.5
+
+    _stored_names: ClassVar = {"begin": "low", "end": "high"}
+    _later_fields: ClassVar = ("end",)
+
+
+@register("colour")
+class Color(IntEnum):
+    RED = 1
+
+
+def test_files_keep_their_names_when_a_class_and_its_parts_are_renamed():
+    box = Box()
+    box._content, box.old_, box.new_ = 1, 2, 3
+    value, _ = encode(box)
+    attributes = {"_stuff": 1, "new_": 2, "old_": 3}
+    assert value == {"estimator": {"class": "Crate", "params": {}, "attributes": attributes}}
+    assert list(value["estimator"]["attributes"]) == list(attributes)
+    loaded = decode(value, [])
+    assert type(loaded) is Box
+    assert vars(loaded) == vars(box)
+    for name in ["Box", "Span"]:
+        with pytest.raises(ValueError, match="does not know"):
+            decode({"estimator": {"class": name, "params": {}, "attributes": {}}}, [])
+    with pytest.raises(ValueError, match="it sets '_content' of Crate"):
+        decode({"estimator": {"class": "Crate", "params": {}, "attributes": {"_content": 1}}}, [])
+
+
+def test_names_in_files_are_inherited():
+    boxes = Boxes()
+    boxes._content, boxes.total_ = 1, 5
+    value, _ = encode(boxes)
+    assert value["estimator"]["attributes"] == {"_stuff": 1, "sum_": 5}
+    assert vars(decode(value, [])) == vars(boxes)
+    boxes.sum_ = 6
+    with pytest.raises(TypeError, match="same stored name"):
+        encode(boxes)
+
+
+def test_fields_of_a_record_keep_their_names_in_files():
+    value, _ = encode(Span(0.25, 0.75))
+    fields = {"low": 0.25, "high": 0.75, "step": 0.5}
+    assert value == {"record": {"class": "Range", "fields": fields}}
+    assert decode(value, []) == Span(0.25, 0.75)
+    value["record"]["fields"] = fields
+    del fields["high"]
+    assert decode(value, []) == Span(0.25, 1.0)
+    fields["begin"] = fields.pop("low")
+    with pytest.raises(ValueError, match="other fields than low, high, step"):
+        decode(value, [])
+
+
+def test_an_enum_is_stored_by_its_tag():
+    assert encode(Color.RED)[0] == {"colour": 1}
+    assert through(Color.RED) is Color.RED
+    for payload in [2, True, "1"]:
+        with pytest.raises(ValueError, match=r"^it "):
+            decode({"colour": payload}, [])
+
+    class Color2(IntEnum):
+        BLUE = 1
+
+    with pytest.raises(ValueError, match="tag colour is taken"):
+        register("colour")(Color2)
+    with pytest.raises(TypeError, match="cannot be stored"):
+        encode(Color2.BLUE)
+
+
+TAGS = """
+AbsoluteError BinaryLogLoss BoostingStart ConvexClassifier ConvexRegressor Exponential FeatureInfo
+FoldMean Gamma Huber LeakReport LearnerSum MultinomialLogLoss Neighborhood NominalCodes OobCurve
+Poisson PruningPath Quantile RoundChoice RoundLog RowEncoder RowSampler Selection SquaredError
+TableSchema TargetStatistics TrainingLog TrainingRecord TreeMembers TreeSum Tweedie Voice VoteRule
+"""
+
+
+def test_the_tags_of_files_do_not_change():
+    for name in committee.__all__:
+        getattr(committee, name)
+    own = {tag for tag, cls in _codec_classes._classes.items() if cls.__module__ != __name__}
+    assert set(TAGS.split()) <= own
+    for tag in TAGS.split():
+        assert _codec_classes.tag_of(_codec_classes.storable_class(tag)) == tag
+    assert _codec_classes.enum_class("kind") is Kind
+
+
+def test_the_codec_does_not_import_what_it_stores():
+    imports = """
+import sys
+import committee._codec
+print(*sorted(name for name in sys.modules if name.startswith("committee.")))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", imports], capture_output=True, text=True, check=True
+    )
+    names = {"_archive", "_codec", "_codec_classes", "_codec_values", "_tree_arrays"}
+    assert {name.rpartition(".")[2] for name in done.stdout.split()} == names
 
 
 # ---- tables and trees ----
@@ -308,7 +430,8 @@ def test_the_schema_of_a_table_comes_back():
 
 
 def _feature(**changes):
-    fields = {"name": "a", "kind": {"kind": 0}, "levels": None, "label": "number"} | changes
+    fields = {"name": "a", "kind": {"kind": 0}, "levels": None, "label": "number"}
+    fields = fields | {"has_missing": False} | changes
     return {"record": {"class": "FeatureInfo", "fields": fields}}
 
 
@@ -325,6 +448,7 @@ def _feature(**changes):
     ],
 )
 def test_a_schema_with_wrong_types_is_refused(value):
+    assert decode(_feature(), []) == FeatureInfo("a", Kind.REAL, None, "number")
     with pytest.raises(ValueError, match=r"^(it|its) "):
         decode(value, [])
 

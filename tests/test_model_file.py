@@ -24,7 +24,7 @@ from committee._codec_values import SIMPLE_READERS
 from committee._model_file import ModelFileError, load, save
 
 
-@register
+@register("Drawer")
 class Drawer(BaseEstimator):
     def __init__(self, size=3, estimator=None):
         self.size = size

@@ -28,7 +28,7 @@ from committee._point632 import combine_632
 _LEAST_WEIGHT = 1e-6
 
 
-@register
+@register("OobCurve")
 @dataclass(frozen=True, eq=False)
 class OobCurve:
     """Out-of-bag score against the number of members.

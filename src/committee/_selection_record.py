@@ -20,7 +20,7 @@ from committee._greedy_selection import (
 )
 
 
-@register
+@register("Selection")
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection:
     """The members and their weights, each step of the selection, and two curves.

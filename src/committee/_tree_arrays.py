@@ -80,6 +80,20 @@ LATER_TREE_ARRAYS: dict[str, LaterArray] = {}
 LATER_FOREST_ARRAYS: dict[str, LaterArray] = {}
 
 
+def is_tree(obj: Any) -> bool:
+    """Whether the object is a tree of the engine."""
+    from committee._core import Tree
+
+    return type(obj) is Tree
+
+
+def is_forest(obj: Any) -> bool:
+    """Whether the object is a forest of the engine."""
+    from committee._core import Forest
+
+    return type(obj) is Forest
+
+
 def stored_tree_arrays(tree: Tree) -> dict[str, Array]:
     """Return the arrays of a tree in the order in which they are stored."""
     return _stored(tree.arrays(), TREE_ARRAYS, LATER_TREE_ARRAYS)
