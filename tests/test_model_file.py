@@ -26,7 +26,7 @@ from committee.files.codec_values import SIMPLE_READERS
 from committee.files.model_file import ModelFileError, load, save
 
 
-@register
+@register("Drawer")
 class Drawer(BaseEstimator):
     def __init__(self, size=3, estimator=None):
         self.size = size

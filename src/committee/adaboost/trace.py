@@ -16,7 +16,7 @@ from committee.trees.conditions import stump_text
 Floats = NDArray[np.float64]
 
 
-@register
+@register("RoundLog")
 @dataclass(eq=False)
 class RoundLog:
     """Numbers of each round, one after the other; what is not known of a round is NaN.

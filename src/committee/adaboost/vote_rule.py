@@ -64,7 +64,7 @@ class Verdict:
     is_useless: bool
 
 
-@register
+@register("VoteRule")
 @dataclass(frozen=True)
 class VoteRule:
     r"""A variant of AdaBoost.

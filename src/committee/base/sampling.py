@@ -56,7 +56,7 @@ def seeded_clone(template: Any, seed: int) -> Any:
     return member.set_params(**{name: parameter_seed(seed, k) for k, name in enumerate(wanted)})
 
 
-@register
+@register("RowSampler")
 @dataclass(frozen=True, eq=False)
 class RowSampler:
     """Draws of rows for the members of an ensemble. Make one by `plan_rows`.

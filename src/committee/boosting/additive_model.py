@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 _STAGES = 16
 
 
-@register
+@register("TreeSum")
 @dataclass(frozen=True, eq=False)
 class TreeSum:
     """Trees of the engine, a forest for each column of scores.
@@ -141,7 +141,7 @@ class TreeSum:
             raise ValueError("there are no trees")
 
 
-@register
+@register("LearnerSum")
 @dataclass(frozen=True, eq=False)
 class LearnerSum:
     """Regressors of any kind.

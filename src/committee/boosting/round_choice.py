@@ -24,7 +24,7 @@ _LEAST_TRIED, _AT_THE_END = 50, 0.95  # a best round so late is where the rounds
 _NOTHING = 1e-5  # share of the first loss that is not worth more rounds: the rest is rounding
 
 
-@register
+@register("RoundChoice")
 @dataclass(frozen=True, eq=False, repr=False)
 class RoundChoice:
     """What the held-out rows said of each number of rounds.

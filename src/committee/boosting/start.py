@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 _LEAST = 1e-12
 
 
-@register
+@register("BoostingStart")
 @dataclass(frozen=True, eq=False)
 class BoostingStart:
     """The scores before the first round.

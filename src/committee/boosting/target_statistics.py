@@ -32,7 +32,7 @@ _MOST_SUBSET_LEVELS = 16
 _SMOOTHING = 1.0
 
 
-@register
+@register("TargetStatistics")
 @dataclass(frozen=True, eq=False)
 class TargetStatistics:
     """What the levels of some categories have become.

@@ -158,7 +158,7 @@ def _first_columns(X: Any, n_columns: int) -> Floats:
     return np.asarray(own.toarray() if issparse(own) else own, np.float64)
 
 
-@register
+@register("ConvexClassifier")
 class ConvexClassifier(ClassifierMixin, _Convex):
     """A mixture of the probabilities of the members, see `mixture_weights`.
 
@@ -238,7 +238,7 @@ class ConvexClassifier(ClassifierMixin, _Convex):
         super()._validate_loaded()
 
 
-@register
+@register("ConvexRegressor")
 class ConvexRegressor(RegressorMixin, _Convex):
     """A weighted mean of the predictions of the members, see `blend_weights`.
 

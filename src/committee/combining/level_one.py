@@ -46,7 +46,7 @@ class LevelOne:
     covered: NDArray[np.bool_]
 
 
-@register
+@register("FoldMean")
 class FoldMean(BaseEstimator):
     """The mean of the models that were fitted to the folds, in place of one fitted to all rows.
 

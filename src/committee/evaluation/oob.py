@@ -28,7 +28,7 @@ from committee.files.codec_classes import register
 _LEAST_WEIGHT = 1e-6
 
 
-@register
+@register("OobCurve")
 @dataclass(frozen=True, eq=False)
 class OobCurve:
     """Out-of-bag score against the number of members.

@@ -14,7 +14,7 @@ from committee.files.codec_classes import register
 Floats = NDArray[np.float64]
 
 
-@register
+@register("TrainingLog")
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainingLog:
     """A table with a row for each round.

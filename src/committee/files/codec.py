@@ -11,7 +11,6 @@ names, and no code of the file is ever run.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -21,13 +20,17 @@ import numpy.typing as npt
 from committee.files.archive import BadContent, portable_array
 from committee.files.codec_classes import (
     build,
+    enum_class,
     field_names,
     is_estimator,
     may_be_attribute,
     parameter_names,
+    python_name,
     register,
     storable_class,
+    stored_names,
     stored_params,
+    tag_of,
     validated,
 )
 from committee.files.codec_values import (
@@ -43,9 +46,11 @@ from committee.files.codec_values import (
     members_of,
 )
 from committee.files.tree_arrays import (
-    FOREST_ARRAYS,
-    TREE_ARRAYS,
     forest_from_arrays,
+    is_forest,
+    is_tree,
+    stored_forest_arrays,
+    stored_tree_arrays,
     tree_from_arrays,
     tree_kinds,
 )
@@ -143,19 +148,19 @@ class _Encoder:
             return self._encode_array(obj, path, depth)
         if kind is np.random.RandomState:
             return {"random_state": self._encode_random_state(obj, path)}
-        if kind is getattr(sys.modules.get("committee._core"), "Tree", None):
+        if is_tree(obj):
             return {"tree": self._encode_tree(obj, path)}
-        if kind is getattr(sys.modules.get("committee._core"), "Forest", None):
-            arrays = obj.arrays()
-            return {"forest": {name: self._add_array(arrays[name], path) for name in FOREST_ARRAYS}}
-        if kind is getattr(sys.modules.get("committee.tables.column"), "Kind", None):
-            return {"kind": int(obj)}
-        if storable_class(kind.__name__) is not kind:
+        if is_forest(obj):
+            return {"forest": self._add_arrays(stored_forest_arrays(obj), path)}
+        tag = tag_of(kind)
+        if tag is None:
             raise cannot_store(obj, path)
+        if enum_class(tag) is kind:
+            return {tag: int(obj)}
         if is_estimator(kind):
-            return {"estimator": self._encode_estimator(obj, path, depth)}
+            return {"estimator": {"class": tag} | self._encode_estimator(obj, path, depth)}
         fields = {name: getattr(obj, name) for name in field_names(kind) or ()}
-        return {"record": {"class": kind.__name__, "fields": self._members(fields, path, depth)}}
+        return {"record": {"class": tag, "fields": self._named(kind, fields, path, depth)}}
 
     def _items(self, items: Sequence[Any], path: str, depth: int) -> list[Any]:
         return [self.encode(item, f"{path}[{index}]", depth) for index, item in enumerate(items)]
@@ -163,12 +168,26 @@ class _Encoder:
     def _members(self, members: Mapping[str, Any], path: str, depth: int) -> dict[str, Any]:
         return {name: self.encode(obj, f"{path}.{name}", depth) for name, obj in members.items()}
 
+    def _named(
+        self, cls: type, members: Mapping[str, Any], path: str, depth: int
+    ) -> dict[str, Any]:
+        """Encode attributes or fields under their names in files."""
+        names = stored_names(cls)
+        encoded = self._members(members, path, depth)
+        stored = {names.get(name, name): value for name, value in encoded.items()}
+        if len(stored) != len(encoded):
+            raise TypeError(f"{path}: cannot be stored: two of its parts have the same stored name")
+        return stored
+
     def _add_array(self, array: Array, path: str) -> dict[str, int]:
         try:
             self.arrays.append(portable_array(array))
         except TypeError as error:
             raise TypeError(f"{path}: cannot be stored safely: {error}") from None
         return {"array": len(self.arrays) - 1}
+
+    def _add_arrays(self, arrays: Mapping[str, Array], path: str) -> dict[str, dict[str, int]]:
+        return {name: self._add_array(array, path) for name, array in arrays.items()}
 
     def _encode_array(self, array: Array, path: str, depth: int) -> Any:
         if array.dtype != np.dtype(object):
@@ -191,10 +210,9 @@ class _Encoder:
         }
 
     def _encode_tree(self, tree: Any, path: str) -> dict[str, Any]:
-        arrays = tree.arrays()
         return {
             "kinds": "".join(str(kind) for kind in tree_kinds(tree)),
-            "arrays": {name: self._add_array(arrays[name], path) for name in TREE_ARRAYS},
+            "arrays": self._add_arrays(stored_tree_arrays(tree), path),
         }
 
     def _encode_estimator(self, model: Any, path: str, depth: int) -> dict[str, Any]:
@@ -214,9 +232,8 @@ class _Encoder:
                     'with "_" or are declared in its _stored_attributes'
                 )
         return {
-            "class": cls.__name__,
             "params": self._members(params, path, depth),
-            "attributes": self._members(attributes, path, depth),
+            "attributes": self._named(cls, attributes, path, depth),
         }
 
 
@@ -233,7 +250,6 @@ class _Decoder:
             "random_state": self._random_state,
             "tree": self._tree,
             "forest": self._forest,
-            "kind": self._kind,
             "estimator": self._estimator,
             "record": self._record,
         }
@@ -253,6 +269,9 @@ class _Decoder:
                 return SIMPLE_READERS[tag](payload)
             if tag in self._readers:
                 return self._readers[tag](payload, depth + 1)
+            enum = enum_class(tag)
+            if enum is not None:
+                return enum(expect(int, payload))
         except BadContent:
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -314,11 +333,6 @@ class _Decoder:
         arrays = {name: self.decode(a, depth) for name, a in expect(dict, payload).items()}
         return forest_from_arrays(arrays)
 
-    def _kind(self, payload: Any, depth: int) -> Any:
-        from committee.tables.column import Kind
-
-        return Kind(expect(int, payload))
-
     def _estimator(self, payload: Any, depth: int) -> Any:
         name, params, attributes = members_of(payload, "class", "params", "attributes")
         cls = storable_class(expect(str, name))
@@ -327,12 +341,13 @@ class _Decoder:
         unknown = sorted(expect(dict, params).keys() - parameter_names(cls))
         if unknown:
             raise BadContent(f"it has parameters that {name} does not have: {', '.join(unknown)}")
-        refused = [key for key in expect(dict, attributes) if not may_be_attribute(cls, key)]
-        if refused:
-            raise BadContent(f"it sets {refused[0]!r} of {name}, which is no fitted attribute")
+        own_names = {key: python_name(cls, key) for key in expect(dict, attributes)}
+        for key, own in own_names.items():
+            if own is None or not may_be_attribute(cls, own):
+                raise BadContent(f"it sets {key!r} of {name}, which is no fitted attribute")
         model = build(cls, {key: self.decode(obj, depth) for key, obj in params.items()})
         for key, obj in attributes.items():
-            setattr(model, key, self.decode(obj, depth))
+            setattr(model, own_names[key] or key, self.decode(obj, depth))
         return validated(model)
 
     def _record(self, payload: Any, depth: int) -> Any:
@@ -342,10 +357,12 @@ class _Decoder:
         if cls is None or names is None:
             raise BadContent(f"it holds a record {name!r}, which this committee does not know")
         needed = set(names) - set(getattr(cls, "_later_fields", ()))
-        if not needed <= set(expect(dict, fields)) <= set(names):
-            raise BadContent(f"it holds a {name} with other fields than {', '.join(names)}")
-        record = build(cls, {key: self.decode(obj, depth) for key, obj in fields.items()})
-        return validated(record)
+        own_names = {key: python_name(cls, key) for key in expect(dict, fields)}
+        if not needed <= set(own_names.values()) <= set(names):
+            known = [stored_names(cls).get(own, own) for own in names]
+            raise BadContent(f"it holds a {name} with other fields than {', '.join(known)}")
+        loaded = {own_names[key] or key: self.decode(obj, depth) for key, obj in fields.items()}
+        return validated(build(cls, loaded))
 
 
 def _key_label(key: Any) -> str:

@@ -1,7 +1,8 @@
-"""The classes that a model file may hold, found by name.
+"""The classes that a model file may hold, found by their tags.
 
-Estimators that `committee` exports are known without further ado, private ones and records by
-`register`. A file gives names only: nothing is imported because a file says so.
+A tag is what a file says in place of a class. It never changes, whatever becomes of the name and
+of the module of the class. Estimators that `committee` exports have their public name as tag; other
+classes get one by `register`. Nothing is imported because a file says so, but for the public names.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from enum import IntEnum
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -19,39 +21,45 @@ from committee.files.archive import BadContent
 
 Class = TypeVar("Class", bound=type)
 
-_registry: dict[str, type] = {}
+_classes: dict[str, type] = {}  # by tag: estimators and records
+_enums: dict[str, type[IntEnum]] = {}
+_tags: dict[type, str] = {}  # of all of these
 
 # Linear models of scikit-learn, the usual meta-learners of stacks: fitted, they are a few arrays.
 LINEAR_MODELS = ("LinearRegression", "LogisticRegression", "Ridge", "RidgeCV")
 
 
-def register(cls: Class) -> Class:
-    """Allow instances of a class in model files, under the name of the class.
+def register(tag: str) -> Callable[[Class], Class]:
+    """Return a decorator that allows instances of a class in model files.
 
     An estimator (a class with ``get_params``) is stored by its parameters and its fitted
     attributes: names that end with "_", and private ones declared in ``_stored_attributes``.
     Names in ``_derived_attributes`` are left out. Any other class is a record: its fields, those
     of the dataclass or of ``_stored_fields``, are both attributes and constructor arguments. Older
-    files may lack those in ``_later_fields``, which take their defaults.
+    files may lack those in ``_later_fields``, which take their defaults. An ``IntEnum`` is stored
+    as the tag with its number.
+    Attributes and fields are called in files as they are in Python, or as the dict
+    ``_stored_names`` says: ``{"name in Python": "name in files"}``.
     After loading, ``_validate_loaded()`` is called where it exists: it raises ValueError if the
     parts do not fit each other, and builds the derived attributes again.
     Estimators that ``committee`` exports are known without registration.
 
     Parameters
     ----------
-    cls : type
-        The class. Its name must not be taken by another registered class.
+    tag : str
+        What files call the class, for ever: it stays when the class is renamed. No other class
+        may have it, and for an enum it must not be one of the tags in docs/model-file.md.
 
     Returns
     -------
-    cls : type
-        The same class, so that this works as a decorator.
+    decorate : callable
+        Takes the class and returns the same class.
 
     Examples
     --------
     >>> from dataclasses import dataclass
     >>> from committee.files.codec import decode, encode, register
-    >>> @register
+    >>> @register("Bounds")
     ... @dataclass
     ... class Bounds:
     ...     low: float
@@ -62,13 +70,19 @@ def register(cls: Class) -> Class:
     >>> decode(value, arrays)
     Bounds(low=0.25, high=0.5)
     """
-    if not (is_estimator(cls) or field_names(cls) is not None):
-        raise TypeError(f"{cls.__name__} needs get_params, dataclass fields or _stored_fields")
-    known = _registry.get(cls.__name__, cls)
-    if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-        raise ValueError(f"the name {cls.__name__} is taken by {known.__module__}")
-    _registry[cls.__name__] = cls
-    return cls
+
+    def decorate(cls: Class) -> Class:
+        registry: dict[str, Any] = _enums if issubclass(cls, IntEnum) else _classes
+        if registry is _classes and not is_estimator(cls) and field_names(cls) is None:
+            raise TypeError(f"{cls.__name__} needs get_params, dataclass fields or _stored_fields")
+        known = registry.get(tag, cls)
+        if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ValueError(f"the tag {tag} is taken by {known.__module__}.{known.__qualname__}")
+        _tags.pop(known, None)  # the same class before its module was loaded again
+        registry[tag], _tags[cls] = cls, tag
+        return cls
+
+    return decorate
 
 
 def _package() -> ModuleType:
@@ -77,28 +91,49 @@ def _package() -> ModuleType:
     return committee
 
 
-def storable_class(name: str) -> type | None:
-    """Find a class by its public name: registered, part of a table schema, or exported."""
-    if name in _registry:
-        return _registry[name]
-    if name == "FeatureInfo":
-        from committee.tables.column import FeatureInfo
-
-        return FeatureInfo
-    if name == "TableSchema":
-        from committee.tables.table import TableSchema
-
-        return TableSchema
-    if name in LINEAR_MODELS:
+def storable_class(tag: str) -> type | None:
+    """Find an estimator or a record by its tag."""
+    if tag in _classes:
+        return _classes[tag]
+    if tag in LINEAR_MODELS:
         import sklearn.linear_model
 
-        linear: type = getattr(sklearn.linear_model, name)
+        linear: type = getattr(sklearn.linear_model, tag)
         return linear
-    if name in getattr(_package(), "__all__", ()):
-        cls = getattr(_package(), name)
-        if isinstance(cls, type) and is_estimator(cls) and cls.__module__.startswith("committee."):
+    if tag in getattr(_package(), "__all__", ()):
+        cls = getattr(_package(), tag)
+        if isinstance(cls, type) and is_estimator(cls):
             return cls
     return None
+
+
+def enum_class(tag: str) -> type[IntEnum] | None:
+    """Find an enum by its tag."""
+    return _enums.get(tag)
+
+
+def tag_of(cls: type) -> str | None:
+    """Return what files call a class; None if it cannot be stored."""
+    if cls in _tags:
+        return _tags[cls]
+    return cls.__name__ if storable_class(cls.__name__) is cls else None
+
+
+def stored_names(cls: type) -> dict[str, str]:
+    """Return the names in files of attributes and fields that have another name in Python."""
+    names: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        names |= vars(base).get("_stored_names", {})
+    return names
+
+
+def python_name(cls: type, stored: str) -> str | None:
+    """Return the attribute or field that a file means; None if there is none of that name."""
+    names = stored_names(cls)
+    for name, other in names.items():
+        if other == stored:
+            return name
+    return None if stored in names else stored
 
 
 def is_estimator(cls: type) -> bool:
@@ -137,7 +172,7 @@ def stored_params(model: Any) -> dict[str, Any]:
     versions may have other parameters.
     """
     params: dict[str, Any] = model.get_params(deep=False)
-    if type(model).__name__ not in LINEAR_MODELS:
+    if tag_of(type(model)) not in LINEAR_MODELS:
         return params
     usual = type(model)().get_params(deep=False)
     return {name: value for name, value in params.items() if value is not usual[name]}
@@ -154,38 +189,14 @@ def build(cls: type, arguments: Mapping[str, Any]) -> Any:
 def validated(obj: Any) -> Any:
     """Return a loaded object after its own check that its parts fit each other."""
     check: Callable[[], None] | None = getattr(obj, "_validate_loaded", None)
-    name = type(obj).__name__
     try:
         if check is not None:
             check()
-        elif name in _SCHEMA_CHECKS and not _SCHEMA_CHECKS[name](obj):
+        elif tag_of(type(obj)) in LINEAR_MODELS and not _is_linear_model(obj):
             raise ValueError("a field has a wrong type")
     except Exception as error:  # checks meet hostile values and may stumble in any way
-        raise BadContent(f"it holds a {name} that is not valid: {error}") from error
+        raise BadContent(f"it holds a {type(obj).__name__} that is not valid: {error}") from error
     return obj
-
-
-def _is_feature_info(info: Any) -> bool:
-    from committee.tables.column import Kind
-
-    return (
-        type(info.name) is str
-        and type(info.kind) is Kind
-        and type(info.label) is str
-        and type(info.has_missing) is bool
-        and (info.levels is None or type(info.levels) is tuple)
-    )
-
-
-def _is_table_schema(schema: Any) -> bool:
-    from committee.tables.column import FeatureInfo
-
-    names = schema.names
-    return (
-        type(schema.features) is tuple
-        and all(type(feature) is FeatureInfo for feature in schema.features)
-        and (names is None or (type(names) is tuple and all(type(name) is str for name in names)))
-    )
 
 
 def _is_linear_model(model: Any) -> bool:
@@ -202,10 +213,3 @@ def _is_linear_model(model: Any) -> bool:
         and coefficients.shape[-1] == model.n_features_in_
         and (n_classes == 0 or n_rows == (1 if n_classes == 2 else n_classes))
     )
-
-
-_SCHEMA_CHECKS = {
-    "FeatureInfo": _is_feature_info,
-    "TableSchema": _is_table_schema,
-    **dict.fromkeys(LINEAR_MODELS, _is_linear_model),
-}

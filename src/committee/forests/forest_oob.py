@@ -173,7 +173,7 @@ def record_out_of_bag(
     return recorder.finish(train, stacklevel=6)  # the call of fit
 
 
-@register
+@register("TrainingRecord")
 @dataclass(frozen=True, eq=False)
 class TrainingRecord:
     """What a forest keeps of its training rows, for intervals, quantiles and sets.

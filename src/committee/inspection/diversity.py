@@ -4,6 +4,9 @@ Two members of a classifier are compared by a table of two times two: on which r
 (n11), only the first (n10), only the second (n01), or none (n00), as shares of the weight of all
 rows. Everything here is a sum over rows, so that rows come in blocks, and a row of weight two is
 that row twice.
+
+Products are sums by `np.einsum`, which adds in a fixed order. `@` would leave the order to BLAS,
+whose kernels differ between processors, and round the two halves of a symmetric matrix differently.
 """
 
 from __future__ import annotations
@@ -320,36 +323,37 @@ class _Tally:
     ) -> None:
         values, true_codes = truth
         errors = opinions - values  # first, or small errors of large numbers lose their digits
-        mean = np.tensordot(self._panel.weights, errors, 1)
-        self._error += (errors**2).sum(axis=2) @ weights
-        self._spread += ((errors - mean) ** 2).sum(axis=2) @ weights
-        self._combined += float((mean**2).sum(axis=1) @ weights)
+        mean = np.einsum("m,mrv->rv", self._panel.weights, errors)
+        self._error += _weighted_sum((errors**2).sum(axis=2), weights)
+        self._spread += _weighted_sum(((errors - mean) ** 2).sum(axis=2), weights)
+        self._combined += float(_weighted_sum((mean**2).sum(axis=1), weights))
         self._total += float(weights.sum())
         self._n_rows += len(weights)
         mixture, chosen = (mean + values, None) if own is None else own
-        error = np.nan if mixture is None else ((mixture - values) ** 2).sum(axis=1) @ weights
-        self._own += float(error)
+        if mixture is None:
+            self._own = np.nan
+        else:
+            self._own += float(_weighted_sum(((mixture - values) ** 2).sum(axis=1), weights))
         if codes is None or true_codes is None:
             self._moments.add(errors[:, :, 0].T, weights)
             return
         if chosen is None:
             chosen = (mean + values).argmax(axis=1)
-        self._own_right += float((chosen == true_codes) @ weights)
+        self._own_right += float(weights[chosen == true_codes].sum())
         self._compare(codes, codes == true_codes[:, np.newaxis], weights)
 
     def _compare(self, codes: Codes, is_right: NDArray[np.bool_], weights: Floats) -> None:
         right, wrong = is_right.astype(np.float64), (~is_right).astype(np.float64)
-        heavy = weights[:, np.newaxis]
         # Each sum by itself: none is a difference, so that an empty cell is zero to the last bit.
         self._both += [
-            (right * heavy).T @ right,
-            (right * heavy).T @ wrong,
-            (wrong * heavy).T @ wrong,
+            _symmetric_product(right, weights),
+            _product(right, wrong, weights),
+            _symmetric_product(wrong, weights),
         ]
         for code in range(self._n_classes):
             said = (codes == code).astype(np.float64)
-            self._agree += (said * heavy).T @ said
-            self._said[:, code] += weights @ said
+            self._agree += _symmetric_product(said, weights)
+            self._said[:, code] += _weighted_sum(said.T, weights)
 
     def result(self) -> Diversity:
         panel, total = self._panel, self._total
@@ -362,8 +366,8 @@ class _Tally:
             np.diag(n11).copy() if is_class else None,
             self._error / total,
             self._combined / total,
-            float(panel.weights @ self._error) / total,
-            float(panel.weights @ self._spread) / total,
+            float(_weighted_sum(self._error, panel.weights)) / total,
+            float(_weighted_sum(self._spread, panel.weights)) / total,
             self._own_right / total if is_class else None,
             self._own / total,
             _ratio(n11 * n00 - n10 * n01, n11 * n00 + n10 * n01) if is_class else None,
@@ -376,7 +380,7 @@ class _Tally:
 
     def _kappa(self) -> Floats:
         shares = self._said / self._total
-        chance = shares @ shares.T
+        chance = _symmetric_product(shares.T, np.ones(self._n_classes))
         return _ratio(self._agree / self._total - chance, 1.0 - chance)
 
 
@@ -397,14 +401,13 @@ class _Moments:
 
     def add(self, errors: Floats, weights: Floats) -> None:
         weight = float(weights.sum())
-        means = weights @ errors / weight
-        centred = errors - means
-        products = (centred * weights[:, np.newaxis]).T @ centred
+        means = _weighted_sum(errors.T, weights) / weight
+        products = _symmetric_product(errors - means, weights)
         step = means - self._means
         both = self._weight + weight
         self._products += products + np.outer(step, step) * (self._weight * weight / both)
         self._means = self._means + step * (weight / both)
-        self._squares += weights @ errors**2
+        self._squares += _weighted_sum(errors.T**2, weights)
         self._weight = both
 
     def correlation(self) -> Floats:
@@ -412,6 +415,23 @@ class _Moments:
         # What is left of a constant error after the mean was taken off is rounding.
         spread = np.sqrt(np.where(squares > 1e-28 * self._squares, squares, 0.0))
         return np.clip(_ratio(self._products, np.outer(spread, spread)), -1.0, 1.0)
+
+
+def _weighted_sum(values: Floats, weights: Floats) -> Floats:
+    """Return the sum over the last axis."""
+    return np.asarray(np.einsum("...r,r->...", values, weights))
+
+
+def _product(left: Floats, right: Floats, weights: Floats) -> Floats:
+    """Return the sums over rows of products of a column of `left` and one of `right`."""
+    heavy = np.ascontiguousarray(left * weights[:, np.newaxis])  # the fast loop of einsum
+    return np.asarray(np.einsum("ri,rj->ij", heavy, np.ascontiguousarray(right)))
+
+
+def _symmetric_product(values: Floats, weights: Floats) -> Floats:
+    """Return the sums over rows of products of two columns, symmetric to the last bit."""
+    upper = np.triu(_product(values, values, weights))
+    return upper + np.triu(upper, 1).T
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:

@@ -26,7 +26,7 @@ _EQUAL = 1e-9
 _SEED = 0  # of the parts that rows are dealt into: the same question has the same answer
 
 
-@register
+@register("PruningPath")
 @dataclass(frozen=True, eq=False, repr=False)
 class PruningPath:
     """The members of an ensemble in the order of their use, and what so many of them are worth.

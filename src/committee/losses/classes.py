@@ -71,7 +71,7 @@ class _TwoClassLoss(_ClassLoss):
         return (scores > 0).astype(np.float64)
 
 
-@register
+@register("BinaryLogLoss")
 @dataclass(frozen=True)
 class BinaryLogLoss(_TwoClassLoss):
     """Log loss of two classes, log(1 + e^(-score)) for code 1 and log(1 + e^score) for code 0.
@@ -122,7 +122,7 @@ class BinaryLogLoss(_TwoClassLoss):
         return _two_probabilities(scores)
 
 
-@register
+@register("MultinomialLogLoss")
 @dataclass(frozen=True)
 class MultinomialLogLoss(_ClassLoss):
     """Log loss of several classes (cross-entropy), with a score and a tree for each class.
@@ -202,7 +202,7 @@ class MultinomialLogLoss(_ClassLoss):
         return parts
 
 
-@register
+@register("Exponential")
 @dataclass(frozen=True)
 class Exponential(_TwoClassLoss):
     """Exponential loss of two classes, e^(-score) for code 1 and e^score for code 0: AdaBoost's.

@@ -87,7 +87,7 @@ class _LogLinkLoss(Loss):
         """Return y e^((1 - power) s) and e^((2 - power) s); the gradient is their difference."""
 
 
-@register
+@register("Poisson")
 @dataclass(frozen=True)
 class Poisson(_LogLinkLoss):
     """Half the Poisson deviance, for counts and other targets >= 0; the model is the mean.
@@ -141,7 +141,7 @@ class Poisson(_LogLinkLoss):
         return np.minimum(np.asarray(y, np.float64), LARGEST), bounded_exp(scores)
 
 
-@register
+@register("Gamma")
 @dataclass(frozen=True)
 class Gamma(_LogLinkLoss):
     """Half the gamma deviance, for targets > 0 with an error that grows with them.
@@ -200,7 +200,7 @@ class Gamma(_LogLinkLoss):
         return bounded_exp(-distance), np.ones(scores.shape)
 
 
-@register
+@register("Tweedie")
 @dataclass(frozen=True)
 class Tweedie(_LogLinkLoss):
     """Half the Tweedie deviance, for targets >= 0 that are often zero, such as claims.

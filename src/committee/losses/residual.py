@@ -34,7 +34,7 @@ from committee.losses.weighted_statistics import (
 )
 
 
-@register
+@register("SquaredError")
 @dataclass(frozen=True)
 class SquaredError(Loss):
     """Half the squared error, (y - score)^2 / 2; the model is the mean.
@@ -75,7 +75,7 @@ class SquaredError(Loss):
         return -residuals(y, scores), np.ones(scores.shape)
 
 
-@register
+@register("AbsoluteError")
 @dataclass(frozen=True)
 class AbsoluteError(Loss):
     """The absolute error, |y - score|; the model is the median, and outliers hardly matter.
@@ -125,7 +125,7 @@ class AbsoluteError(Loss):
         return group_quantiles(residuals(y, scores), weights, leaf, n_leaves, 0.5)
 
 
-@register
+@register("Huber")
 @dataclass(frozen=True)
 class Huber(Loss):
     r"""Squared error for small residuals r, absolute error beyond a point `delta`.
@@ -256,7 +256,7 @@ class Huber(Loss):
         return self.delta
 
 
-@register
+@register("Quantile")
 @dataclass(frozen=True)
 class Quantile(Loss):
     r"""Quantile (pinball) loss: the model is a quantile of the target, or several at once.

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 METHODS = ("predict_proba", "decision_function", "predict")
 
 
-@register
+@register("Voice")
 @dataclass(frozen=True, eq=False)
 class Voice:
     """How one member is asked.

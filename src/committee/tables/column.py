@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.files.codec_classes import register
+
 Level = str | int | float | bool
 
 # Doubles hold every integer up to here; beyond it neighbours may become equal.
@@ -30,6 +32,7 @@ _SMALL_INTEGERS = frozenset(np.dtype(t) for t in ("int8", "int16", "uint16"))
 _MICROSECONDS = {"M": "datetime64[us]", "m": "timedelta64[us]"}
 
 
+@register("kind")
 class Kind(IntEnum):
     """How the engine compares the values of a feature."""
 
@@ -48,6 +51,7 @@ _KIND_OF_LABEL = {
 }
 
 
+@register("FeatureInfo")
 @dataclass(frozen=True)
 class FeatureInfo:
     """What a model remembers about a feature it was fitted on.
@@ -76,6 +80,17 @@ class FeatureInfo:
     levels: tuple[Level, ...] | None
     label: str
     has_missing: bool = False
+
+    def _validate_loaded(self) -> None:
+        is_sound = (
+            type(self.name) is str
+            and type(self.kind) is Kind
+            and type(self.label) is str
+            and type(self.has_missing) is bool
+            and (self.levels is None or type(self.levels) is tuple)
+        )
+        if not is_sound:
+            raise ValueError("a field has a wrong type")
 
 
 @dataclass(frozen=True, eq=False)

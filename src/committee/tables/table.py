@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee import _core
+from committee.files.codec_classes import register
 from committee.tables.column import DIRECT_TYPES, MAX_LEVELS, Column, FeatureInfo, Kind
 from committee.tables.source import MAX_SPARSE_CELLS, Matrix, SharedSource, Source, open_source
 
@@ -44,6 +45,7 @@ _PLURAL = {
 BinBy = Callable[[_core.Table, NDArray[np.float64] | None], _core.BinnedDataset]
 
 
+@register("TableSchema")
 @dataclass(frozen=True)
 class TableSchema:
     """The features a model was fitted on, and how to read them from another table.
@@ -67,6 +69,16 @@ class TableSchema:
 
     features: tuple[FeatureInfo, ...]
     names: tuple[str, ...] | None
+
+    def _validate_loaded(self) -> None:
+        names = self.names
+        is_sound = (
+            type(self.features) is tuple
+            and all(type(feature) is FeatureInfo for feature in self.features)
+            and (names is None or (type(names) is tuple and all(type(n) is str for n in names)))
+        )
+        if not is_sound:
+            raise ValueError("a field has a wrong type")
 
     @property
     def n_features(self) -> int:

@@ -21,7 +21,7 @@ from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 _FEATURE_BITS = 24  # of feature_and_flags, see src/core/tree/tree.hpp
 
 
-@register
+@register("TreeMembers")
 @dataclass(frozen=True, eq=False)
 class TreeMembers(Sequence[Any]):
     """The members of an ensemble of trees; each is made when somebody looks at it.

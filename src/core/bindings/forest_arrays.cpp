@@ -83,6 +83,7 @@ std::vector<To> widened(const Buffer& buffer) {
   return std::vector<To>(values.begin(), values.end());
 }
 
+// For arrays that every stored forest has; of others see forest_arrays.hpp.
 Buffer find_array(const nb::dict& arrays, const char* name) {
   if (!arrays.contains(name)) {
     throw nb::value_error(("arrays has no entry " + std::string(name)).c_str());

@@ -11,6 +11,11 @@
 //   kCounts    weights of classes, where they are whole numbers and rows count as their weight
 //   kLeaves    values (each different one of a tree once), weight, rows and impurity of leaves
 //   kNodes     the same of all nodes
+//
+// Every stored forest has the arrays below. One that is added later is absent in older files: its
+// vector is then empty, which has to mean what forests were before. In bindings/forest_arrays.cpp
+// it is read only if `arrays.contains(name)`, and written only where it is not empty; Python lists
+// it in LATER_FOREST_ARRAYS (_tree_arrays.py). The number of the format in `header` stays.
 #pragma once
 
 #include <cstdint>

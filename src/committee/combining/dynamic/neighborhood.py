@@ -35,7 +35,7 @@ _FEW_COLUMNS = 16  # beyond, trees of points are slower than comparing all
 _BLOCK = 2048  # rows at a time
 
 
-@register
+@register("RowEncoder")
 @dataclass(frozen=True, eq=False)
 class RowEncoder:
     """How rows become points.
@@ -160,7 +160,7 @@ def _frequent_levels(column: Column, weights: Floats) -> list[int]:
     return sorted(np.argsort(-totals, kind="stable")[:_MOST_LEVELS].tolist())
 
 
-@register
+@register("Neighborhood")
 @dataclass(eq=False)
 class Neighborhood:
     """Points with weights, and values that are known about them.

@@ -20,7 +20,7 @@ from committee.combining.selection.greedy_selection import (
 from committee.files.codec_classes import register
 
 
-@register
+@register("Selection")
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection:
     """The members and their weights, each step of the selection, and two curves.

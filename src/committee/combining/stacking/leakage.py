@@ -38,7 +38,7 @@ _MATTERS = 0.1
 _LIKE_SEEN = 0.25
 
 
-@register
+@register("LeakReport")
 @dataclass(frozen=True, eq=False, repr=False)
 class LeakReport:
     """What the level-one data promise, and what rows say that nobody has seen.

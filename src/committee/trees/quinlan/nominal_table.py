@@ -19,7 +19,7 @@ from committee.tables.table import MAX_LEVELS, Kind, TableSchema
 _UNSEEN = -2  # the level of what training did not see
 
 
-@register
+@register("NominalCodes")
 @dataclass(frozen=True, eq=False)
 class NominalCodes:
     """How the cells of each feature become levels.
