@@ -19,6 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from committee._any_table import reads_tables
 from committee._estimator import Estimator
+from committee._params import is_false
 
 
 class MetaEstimator(Estimator, ABC):
@@ -112,7 +113,7 @@ def wants_weights(name: str, estimator: Any) -> bool:
     if not get_config()["enable_metadata_routing"]:
         raise TypeError(f"Underlying estimator {name} does not support sample weights.")
     asked = getattr(get_routing_for_object(estimator), "fit", None)
-    if asked is not None and asked.requests.get("sample_weight") is False:
+    if asked is not None and is_false(asked.requests.get("sample_weight")):
         return False
     raise TypeError(
         f"Underlying estimator {name} has not said whether it wants weights; "

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from committee._codec_classes import register
 from committee._oob_target import Floats, OobMetric, OobTarget, Rows
+from committee._params import is_false
 from committee._point632 import combine_632
 
 # Weight of a member that is not known to be better than chance: next to none beside any other, and
@@ -268,7 +269,7 @@ class OobRecorder:
         self.target = target
         self.errors: list[float] = []
         self.weights: list[float] = []
-        self._metric = OobMetric(target, oob_score) if oob_score is not False else None
+        self._metric = None if is_false(oob_score) else OobMetric(target, oob_score)
         self._is_weighted = is_weighted
         self._points = set(curve_points(n_members))
         self._curve: list[tuple[int, float]] = []

@@ -26,7 +26,7 @@ from committee._named_members import (
     check_class_counts,
     check_member_kind,
 )
-from committee._params import check_bool, check_choice, check_real, is_real
+from committee._params import check_bool, check_choice, check_real, is_false, is_real
 from committee._team import Floats, Team
 from committee._voice import Voice
 
@@ -177,7 +177,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
 
     def _check_leakage(self, make_check: Callable[[float], LeakCheck]) -> LeakReport | None:
         """Look whether level-one data leak, where that is asked for; say so if they do."""
-        if isinstance(self.leak_check, bool | np.bool_) and not self.leak_check:
+        if is_false(self.leak_check):
             return None
         share = float(self.leak_check) if is_real(self.leak_check) else 0.25
         report = make_check(share).report()

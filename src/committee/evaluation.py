@@ -31,7 +31,7 @@ from committee._bootstrap_metrics import (
     choose_metric,
 )
 from committee._frame import as_narwhals
-from committee._params import check_choice, check_int, check_real, check_seed
+from committee._params import check_choice, check_int, check_real, check_seed, is_false
 from committee._point632 import combine_632
 from committee._target import check_same_length, read_classes, read_reals
 from committee._threads import resolve_threads
@@ -491,7 +491,7 @@ def _read_strata(
     n_rows: int,
     kept: Rows | None,
 ) -> Rows | None:
-    if stratify is None or (isinstance(stratify, bool | np.bool_) and not stratify):
+    if stratify is None or is_false(stratify):
         return None
     if not isinstance(stratify, bool | np.bool_):
         return _read_codes("stratify", stratify, n_rows, kept)

@@ -22,7 +22,7 @@ from committee._label_sets import (
     refuse_label_sets,
 )
 from committee._named_members import Named
-from committee._params import check_choice
+from committee._params import check_choice, is_false
 from committee._stacking_model import StackingModel
 from committee._team import Team
 from committee._voice import METHODS, Voice
@@ -265,7 +265,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
             refuse_label_sets(
                 {
                     'final_estimator="convex"': isinstance(self.final_estimator, str),
-                    "leak_check": self.leak_check is not False,
+                    "leak_check": not is_false(self.leak_check),
                     'cv="oob"': isinstance(self.cv, str) and self.cv == "oob",
                 }
             )
