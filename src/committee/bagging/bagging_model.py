@@ -21,6 +21,7 @@ from committee.base.params import (
     check_int,
     check_max_features,
     check_seed,
+    is_false,
     is_int,
 )
 from committee.base.progress import Progress
@@ -239,7 +240,7 @@ class BaggingModel(MetaEstimator):
             weights = np.array(recorder.weights)
             attributes["estimator_weights_"] = weights / weights.sum()
             attributes["oob_member_errors_"] = np.array(recorder.errors)
-        if self.oob_score is not False:
+        if not is_false(self.oob_score):
             attributes |= self._oob_attributes(recorder)
         return attributes
 
@@ -297,9 +298,9 @@ class BaggingModel(MetaEstimator):
             balanced=balanced,
             n_portions=self.n_estimators if self.partition else 0,
         )
-        wants_oob = self.oob_score is not False or self.weighting is not None
+        wants_oob = not is_false(self.oob_score) or self.weighting is not None
         if wants_oob and not rows.leaves_rows_out:
-            asked = "oob_score" if self.oob_score is not False else 'weighting="oob"'
+            asked = 'weighting="oob"' if is_false(self.oob_score) else "oob_score"
             raise ValueError(
                 f"{asked} needs rows that some member has not drawn, but every sample holds all "
                 "rows: there is a single row or group, or nothing is left out. Set bootstrap=True "
@@ -341,11 +342,11 @@ class BaggingModel(MetaEstimator):
             )
 
     def _recorder(self, target: OobTarget) -> OobRecorder | None:
-        if self.oob_score is False and self.weighting is None:
+        if is_false(self.oob_score) and self.weighting is None:
             return None
         return OobRecorder(
             target,
-            bool(self.oob_score) if isinstance(self.oob_score, np.bool_) else self.oob_score,
+            self.oob_score,
             self.n_estimators,
             use_median=self._uses_median(),
             is_weighted=self.weighting is not None,

@@ -46,6 +46,22 @@ def is_real(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
 
 
+def is_false(value: Any) -> bool:
+    """Whether the value is False, of Python or of NumPy; 0 is a number.
+
+    Examples
+    --------
+    >>> is_false(np.False_), is_false(0)
+    (True, False)
+    """
+    return isinstance(value, bool | np.bool_) and not value
+
+
+def is_true(value: Any) -> bool:
+    """Whether the value is True, of Python or of NumPy; 1 is a number."""
+    return isinstance(value, bool | np.bool_) and bool(value)
+
+
 def check_bool(name: str, value: Any) -> bool:
     """Check a switch.
 

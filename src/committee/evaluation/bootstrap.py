@@ -23,7 +23,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
-from committee.base.params import check_choice, check_int, check_real, check_seed
+from committee.base.params import check_choice, check_int, check_real, check_seed, is_false
 from committee.base.threads import resolve_threads
 from committee.evaluation.bootstrap_metrics import (
     Answers,
@@ -491,7 +491,7 @@ def _read_strata(
     n_rows: int,
     kept: Rows | None,
 ) -> Rows | None:
-    if stratify is None or (isinstance(stratify, bool | np.bool_) and not stratify):
+    if stratify is None or is_false(stratify):
         return None
     if not isinstance(stratify, bool | np.bool_):
         return _read_codes("stratify", stratify, n_rows, kept)

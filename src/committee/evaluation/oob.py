@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.params import is_false
 from committee.evaluation.point632 import combine_632
 from committee.evaluation.scored_target import Floats, OobMetric, OobTarget, Rows
 from committee.files.codec_classes import register
@@ -268,7 +269,7 @@ class OobRecorder:
         self.target = target
         self.errors: list[float] = []
         self.weights: list[float] = []
-        self._metric = OobMetric(target, oob_score) if oob_score is not False else None
+        self._metric = None if is_false(oob_score) else OobMetric(target, oob_score)
         self._is_weighted = is_weighted
         self._points = set(curve_points(n_members))
         self._curve: list[tuple[int, float]] = []

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
+from committee.base.params import is_true
 from committee.evaluation.point632 import (
     no_information_accuracy,
     no_information_score,
@@ -174,7 +175,7 @@ class OobMetric:
 
     def score(self, values: Floats, rows: Rows) -> float:
         """Return the score of the values of these rows."""
-        if self.oob_score is True:
+        if is_true(self.oob_score):
             return self._accuracy(values, rows) if self.target.classes else self._r2(values, rows)
         try:
             return self._score(values, rows)
@@ -209,10 +210,10 @@ class OobMetric:
     def no_information(self, values: Floats, rows: Rows) -> float:
         """Return the score if predictions and targets were paired at random."""
         target, weights = self.target, self.target.weights_of(rows)
-        if self.oob_score is True and target.reals is not None:
+        if is_true(self.oob_score) and target.reals is not None:
             errors = no_information_squared_error(target.reals[rows], values[rows], weights)
             return _r2_of(errors, target.reals[rows], weights)
-        if self.oob_score is True and target.codes is not None and target.n_outputs == 1:
+        if is_true(self.oob_score) and target.codes is not None and target.n_outputs == 1:
             said = target.best_codes(values[rows])[:, 0]
             truth = target.codes[rows, 0]
             return no_information_accuracy(truth, said, target.n_values, weights)

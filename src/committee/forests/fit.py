@@ -19,6 +19,7 @@ from committee.base.params import (
     check_int,
     check_real,
     check_seed,
+    is_false,
 )
 from committee.base.progress import Progress
 from committee.base.sampling import RowSampler, plan_features, plan_rows
@@ -284,7 +285,7 @@ class ForestModel(FittedForest, ABC):
                 "groups says which rows are drawn together, but no rows are drawn; set "
                 "bootstrap=True or max_samples"
             )
-        wanted = [n for n in ("oob_score", "early_stopping") if not _is_false(getattr(self, n))]
+        wanted = [n for n in ("oob_score", "early_stopping") if not is_false(getattr(self, n))]
         if wanted and (sampler is None or not sampler.leaves_rows_out):
             raise ValueError(
                 f"{wanted[0]} needs out-of-bag rows, but every tree learns from all rows: set "
@@ -327,7 +328,7 @@ class ForestModel(FittedForest, ABC):
         """Return what is known of the training rows now: out-of-bag estimates, and a record."""
         attributes: dict[str, Any] = {"_train": None}
         values = None
-        if not _is_false(self.oob_score):
+        if not is_false(self.oob_score):
             estimates = record_out_of_bag(job, target, forest, self.oob_score, self._is_hard)
             attributes |= self._oob_attributes(estimates, target)
             values = estimates.values
@@ -353,10 +354,6 @@ def _rows_of_a_tree(sampler: RowSampler | None, rows: RowWeights) -> tuple[int, 
     if sampler.with_replacement or rows.weights is None:
         return n_rows, float(n_rows)
     return n_rows, rows.total * n_drawn / int((rows.weights > 0).sum())
-
-
-def _is_false(value: Any) -> bool:
-    return isinstance(value, bool | np.bool_) and not value
 
 
 def _is_equal(a: Any, b: Any) -> bool:

@@ -159,8 +159,7 @@ def record_out_of_bag(
     job: ForestJob, target: OobTarget, forest: _core.Forest, oob_score: Any, is_hard: bool
 ) -> OobEstimates:
     """Return the out-of-bag estimates of a grown forest; warn if rows have none."""
-    metric = bool(oob_score) if isinstance(oob_score, np.bool_) else oob_score
-    recorder = OobRecorder(target, metric, forest.n_trees)
+    recorder = OobRecorder(target, oob_score, forest.n_trees)
     tally = ForestTally(job, target, is_hard)
     begin = 0
     for end in curve_points(forest.n_trees):

@@ -25,6 +25,7 @@ from committee.base.params import (
     check_max_features,
     check_real,
     check_seed,
+    is_false,
 )
 from committee.forests.variance import ErrorTally
 from committee.tables.native_table import AnyTable
@@ -339,9 +340,7 @@ class _Runner:
         X, y, sample_weight, groups = data
         names = ("oob_score", "early_stopping", "uncertainty")
         asked = {name: self._asked[name] for name in names}
-        is_done = self.n_grown == self.n_estimators and not any(
-            value is not False for value in asked.values()
-        )
+        is_done = self.n_grown == self.n_estimators and all(map(is_false, asked.values()))
         self.model.set_params(n_estimators=self.n_estimators, **asked)
         if not is_done:
             # A fit that adds no trees would warn, so the last ones are grown again.

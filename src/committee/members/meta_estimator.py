@@ -18,6 +18,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import has_fit_parameter
 
 from committee.base.estimator import Estimator
+from committee.base.params import is_false
 from committee.tables.native_table import reads_tables
 
 
@@ -112,7 +113,7 @@ def wants_weights(name: str, estimator: Any) -> bool:
     if not get_config()["enable_metadata_routing"]:
         raise TypeError(f"Underlying estimator {name} does not support sample weights.")
     asked = getattr(get_routing_for_object(estimator), "fit", None)
-    if asked is not None and asked.requests.get("sample_weight") is False:
+    if asked is not None and is_false(asked.requests.get("sample_weight")):
         return False
     raise TypeError(
         f"Underlying estimator {name} has not said whether it wants weights; "

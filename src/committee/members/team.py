@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -132,7 +132,7 @@ class Team:
             name: {key: rows_of(value, rows, n_rows) for key, value in own.items()}
             for name, own in self.fit_params.items()
         }
-        return Team(table, self.y[rows], self.labels, weights, self.n_jobs, self.seed, params)
+        return replace(self, table=table, y=self.y[rows], weights=weights, fit_params=params)
 
     def run(self, tasks: Sequence[Task], progress: Progress) -> list[tuple[Any, Floats | None]]:
         """Fit members; return them, where they are kept, and their opinions on test rows."""

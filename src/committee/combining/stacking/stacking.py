@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.utils.metaestimators import available_if
 
-from committee.base.params import check_choice
+from committee.base.params import check_choice, is_false
 from committee.combining.combiner import OfClassifiers, OfRegressors
 from committee.combining.convex_weights import ConvexClassifier, ConvexRegressor
 from committee.combining.stacking.label_sets import (
@@ -265,7 +265,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
             refuse_label_sets(
                 {
                     'final_estimator="convex"': isinstance(self.final_estimator, str),
-                    "leak_check": self.leak_check is not False,
+                    "leak_check": not is_false(self.leak_check),
                     'cv="oob"': isinstance(self.cv, str) and self.cv == "oob",
                 }
             )

@@ -13,7 +13,7 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-from committee.base.params import check_bool, check_choice, check_real, is_real
+from committee.base.params import check_bool, check_choice, check_real, is_false, is_real
 from committee.combining.combiner import CommitteeModel, ask_each
 from committee.combining.level_one import LevelOne, check_answers
 from committee.combining.stacking.fitted_stack import FittedStack
@@ -177,7 +177,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
 
     def _check_leakage(self, make_check: Callable[[float], LeakCheck]) -> LeakReport | None:
         """Look whether level-one data leak, where that is asked for; say so if they do."""
-        if isinstance(self.leak_check, bool | np.bool_) and not self.leak_check:
+        if is_false(self.leak_check):
             return None
         share = float(self.leak_check) if is_real(self.leak_check) else 0.25
         report = make_check(share).report()
