@@ -56,6 +56,8 @@ from committee import (
 from committee.combining.convex_weights import blend_weights, mixture_weights
 from committee.members.class_codes import fit_codes
 from committee.members.output import Voice
+from committee.members.team import Team
+from committee.tables.native_table import AnyTable
 
 
 @pytest.fixture(scope="module")
