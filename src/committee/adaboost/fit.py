@@ -27,7 +27,7 @@ from committee.adaboost.vote_link import best_temperature, link
 from committee.adaboost.vote_rule import Verdict, VoteRule
 from committee.adaboost.votes import AnyVotes, TreeVotes, make_votes, votes_of
 from committee.adaboost.watch import Watch
-from committee.base.progress import Progress
+from committee.base.work import Progress
 from committee.evaluation.content_folds import content_folds, row_keys, table_keys
 from committee.evaluation.scored_target import OobTarget
 from committee.tables.native_table import AnyTable

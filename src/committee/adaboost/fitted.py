@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 
 from committee.adaboost.trace import AdaBoostTrace, RoundLog
 from committee.base.params import check_bool, check_int, check_real, or_auto
-from committee.base.threads import resolve_threads
+from committee.base.work import resolve_threads
 from committee.evaluation.scored_target import resolve_metric
 from committee.members.meta_estimator import MetaEstimator, check_estimator_kind
 from committee.tables.native_table import AnyTable

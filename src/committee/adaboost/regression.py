@@ -22,8 +22,8 @@ from committee.adaboost.start import BoostedTable
 from committee.adaboost.trace import RoundLog
 from committee.adaboost.vote_rule import NO_EDGE, decisive_weight
 from committee.adaboost.watch import Watch
-from committee.base.progress import Progress
 from committee.base.sampling import member_seed
+from committee.base.work import Progress
 from committee.evaluation.scored_target import OobTarget
 from committee.tables.target import read_reals, warn_of_column
 from committee.trees.engine_settings import EngineTarget, RowWeights, check_reals

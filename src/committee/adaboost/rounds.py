@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from committee.adaboost.learners import Learner, Lesson
 from committee.adaboost.trace import RoundLog
 from committee.adaboost.vote_rule import Verdict, VoteRule
-from committee.base.progress import Progress
+from committee.base.work import Progress
 
 if TYPE_CHECKING:
     from committee import _core

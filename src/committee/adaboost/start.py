@@ -23,8 +23,7 @@ from committee.evaluation.scored_target import OobTarget
 from committee.members.meta_estimator import takes_weights
 from committee.tables.native_table import AnyTable
 from committee.tables.table import TableSchema, read_table
-from committee.tables.target import check_same_length
-from committee.tables.weights import read_weights
+from committee.tables.target import check_same_length, read_weights
 from committee.trees.engine_settings import EngineTarget, RowWeights, bin_table
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor

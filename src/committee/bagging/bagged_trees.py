@@ -17,14 +17,13 @@ from committee.base.params import (
     check_real,
     is_int,
 )
-from committee.base.progress import Progress
+from committee.base.work import Progress
 from committee.evaluation.scored_target import OobTarget
 from committee.forests.job import ForestDraws, ForestJob
 from committee.members.parallel import MemberJob
 from committee.members.readings import Floats
 from committee.tables.table import TableSchema, read_table
-from committee.tables.target import ClassTarget
-from committee.tables.weights import class_weights
+from committee.tables.target import ClassTarget, class_weights
 from committee.trees.engine_settings import EngineTarget, bin_table, check_reals, tree_settings
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor

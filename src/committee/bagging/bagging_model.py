@@ -24,9 +24,8 @@ from committee.base.params import (
     is_false,
     is_int,
 )
-from committee.base.progress import Progress
 from committee.base.sampling import RowSampler, plan_features, plan_rows
-from committee.base.threads import resolve_threads
+from committee.base.work import Progress, resolve_threads
 from committee.evaluation.oob import OOB_ATTRIBUTES, OobRecorder, weighted_median
 from committee.evaluation.scored_target import OobTarget, resolve_metric
 from committee.members.meta_estimator import MetaEstimator, check_estimator_kind, takes_weights
@@ -41,10 +40,8 @@ from committee.members.parallel import (
     read_chunk,
 )
 from committee.members.readings import Floats, MemberBlock, Reading
-from committee.tables.fingerprint import data_fingerprint
-from committee.tables.native_table import AnyTable
-from committee.tables.target import check_same_length
-from committee.tables.weights import read_weights
+from committee.tables.native_table import AnyTable, data_fingerprint
+from committee.tables.target import check_same_length, read_weights
 from committee.trees.tree_members import TreeMembers
 
 # Opinions are added up in blocks of so many members. The blocks do not depend on the number of

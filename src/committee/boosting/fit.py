@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from committee import _core
 from committee.base.params import check_seed
-from committee.base.progress import Progress
 from committee.base.sampling import RowSampler, number_groups, parameter_seed, plan_rows
+from committee.base.work import Progress, resolve_threads
 from committee.boosting.additive_model import LearnerSum, TreeSum
 from committee.boosting.categories import encode_categories
 from committee.boosting.defaults import choose
@@ -39,11 +39,9 @@ from committee.evaluation.scored_target import OobTarget
 from committee.evaluation.training_log import TrainingLog
 from committee.losses.objective import Objective
 from committee.members.meta_estimator import takes_weights
-from committee.tables.fingerprint import data_fingerprint, fingerprint
-from committee.tables.native_table import AnyTable
-from committee.tables.table import TableSchema, read_table
-from committee.tables.target import check_same_length
-from committee.tables.weights import read_weights
+from committee.tables.native_table import AnyTable, data_fingerprint
+from committee.tables.table import TableSchema, fingerprint, read_table
+from committee.tables.target import check_same_length, read_weights
 from committee.trees.engine_settings import RowWeights, bin_table
 
 if TYPE_CHECKING:
@@ -157,7 +155,7 @@ class BoostingFit:
             # Some rows are absent, the others count alike: the booster needs no weights.
             self.learnt, self.tree_weights = np.flatnonzero(weights), None
         losses = (self.loss,) * self.target.n_outputs
-        n_threads = self.model._threads()
+        n_threads = resolve_threads(self.model.n_jobs)
         self.objective = Objective(losses, _columns(self.target), weights, n_threads)
         if self.stops and self.eval_set is None:
             self._hold_out(
@@ -299,7 +297,7 @@ class BoostingFit:
             own if self.statistics is None else self.statistics.schema(own),
             self.weights,
             exact=model.split_finding == "exact",
-            n_threads=model._threads(),
+            n_threads=resolve_threads(model.n_jobs),
         )
         self.schema = seen if self.statistics is None else self.statistics.own_schema(own, seen)
 
@@ -316,7 +314,7 @@ class BoostingFit:
         limit_weight(settings, model, n_drawn, total * share, weighs_hessians)
         if self.statistics is not None:
             self.statistics.widen(settings, self.n_features)
-        n_threads = model._threads()
+        n_threads = resolve_threads(model.n_jobs)
         booster = _core.Booster(self.dataset, settings, self.tree_weights, n_threads)
         alpha = model.ccp_alpha / 2  # scikit-learn's is of squared errors, twice the loss
         directions = settings.get("monotonic")
@@ -395,7 +393,7 @@ class BoostingFit:
 
     def _replay(self, scores: Floats, watch: Watch | None) -> None:
         """Add the rounds of the last fit to the scores of training and of validation rows."""
-        sums, n_threads = self.model._sum, self.model._threads()
+        sums, n_threads = self.model._sum, resolve_threads(self.model.n_jobs)
         sums.replay(self.table, scores, n_threads)
         if watch is not None and watch.scores is not None:
             table = sums.read(_opened(self.eval_set)[0], self.name)

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from committee.base.estimator import Estimator
 from committee.base.params import check_choice
-from committee.base.threads import resolve_threads
+from committee.base.work import resolve_threads
 from committee.boosting.additive_model import LearnerSum, TreeSum
 from committee.boosting.defaults import check_chosen
 from committee.boosting.round_choice import RoundChoice

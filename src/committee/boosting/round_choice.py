@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.base.progress import Progress
+from committee.base.work import Progress
 from committee.boosting.rounds import BoostingJob
 from committee.files.codec_classes import register
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.base.progress import Progress
 from committee.base.sampling import RowSampler
+from committee.base.work import Progress
 from committee.boosting.weak_learners import left_range
 from committee.evaluation.early_stopping import Stopper, Watch
 from committee.evaluation.training_log import LogWriter, TrainingLog

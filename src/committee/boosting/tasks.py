@@ -17,12 +17,12 @@ from committee.losses import Quantile, SquaredError, get_loss
 from committee.losses.loss import Loss
 from committee.tables.target import (
     ClassTarget,
+    class_weights,
     read_classes,
     read_known_classes,
     read_reals,
     warn_of_column,
 )
-from committee.tables.weights import class_weights
 from committee.trees.engine_settings import check_reals
 
 

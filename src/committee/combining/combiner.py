@@ -10,16 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.params import check_int, check_seed
-from committee.base.progress import Progress
 from committee.base.sampling import parameter_seed
+from committee.base.work import Progress
 from committee.combining.level_one_plan import LevelOnePlan, PlanRows, check_cv, plan_level_one
 from committee.members.class_outputs import class_voice, read_labels
 from committee.members.named_members import Named, NamedMembers
 from committee.members.output import Voice
 from committee.members.team import Floats, Team
 from committee.tables.native_table import AnyTable, outer_level, reads_tables
-from committee.tables.target import check_same_length, read_reals, warn_of_column
-from committee.tables.weights import read_weights
+from committee.tables.target import check_same_length, read_reals, read_weights, warn_of_column
 
 _SPLITS = 11  # what a seed of its own is made for
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 
 from committee.base.params import is_int, is_real
-from committee.base.progress import Progress
+from committee.base.work import Progress
 from committee.combining.level_one_plan import LevelOnePlan, Split
 from committee.files.codec_classes import register
 from committee.members.named_members import Named

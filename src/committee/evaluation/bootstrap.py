@@ -24,7 +24,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from committee.base.params import check_choice, check_int, check_real, check_seed, is_false
-from committee.base.threads import resolve_threads
+from committee.base.work import resolve_threads
 from committee.evaluation.bootstrap_metrics import (
     Answers,
     AnyMetric,
@@ -34,8 +34,7 @@ from committee.evaluation.bootstrap_metrics import (
 )
 from committee.evaluation.point632 import combine_632
 from committee.tables.frame import as_narwhals
-from committee.tables.target import check_same_length, read_classes, read_reals
-from committee.tables.weights import read_weights
+from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
 
 __all__ = ["BootstrapScore", "bootstrap_score"]
 

@@ -15,8 +15,7 @@ from committee.evaluation.scored_target import OobTarget
 from committee.forests.fit import ForestModel
 from committee.forests.job import Floats
 from committee.forests.uncertainty import ClassificationAnswers, RegressionAnswers
-from committee.tables.target import ClassTarget, read_classes, read_reals
-from committee.tables.weights import class_weights
+from committee.tables.target import ClassTarget, class_weights, read_classes, read_reals
 from committee.trees.engine_settings import check_reals
 from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 

@@ -21,8 +21,8 @@ from committee.base.params import (
     check_seed,
     is_false,
 )
-from committee.base.progress import Progress
 from committee.base.sampling import RowSampler, plan_features, plan_rows
+from committee.base.work import Progress, resolve_threads
 from committee.evaluation.oob import OOB_ATTRIBUTES, OobEstimates
 from committee.evaluation.scored_target import OobTarget, resolve_metric
 from committee.forests.fitted_forest import FittedForest
@@ -33,10 +33,8 @@ from committee.forests.forest_oob import (
     record_out_of_bag,
 )
 from committee.forests.job import Floats, ForestDraws, ForestJob
-from committee.tables.fingerprint import fingerprint
-from committee.tables.table import TableSchema, read_table
-from committee.tables.target import check_same_length
-from committee.tables.weights import read_weights
+from committee.tables.table import TableSchema, fingerprint, read_table
+from committee.tables.target import check_same_length, read_weights
 from committee.trees.engine_settings import EngineTarget, RowWeights, bin_table, tree_settings
 
 if TYPE_CHECKING:
@@ -246,7 +244,7 @@ class ForestModel(FittedForest, ABC):
         settings["random_thresholds"] = self._splitter == "random"
         settings["count_constant"] = self.count_constant
         ccp_alpha = check_real("ccp_alpha", self.ccp_alpha, 0.0)
-        n_threads = self._threads()
+        n_threads = resolve_threads(self.n_jobs)
         is_exact = self.split_finding == "exact"
         dataset, schema = bin_table(
             self, table, schema, rows.weights, exact=is_exact, n_threads=n_threads

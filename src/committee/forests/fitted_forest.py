@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from committee import _core
 from committee.base.estimator import Estimator
 from committee.base.sampling import RowSampler, member_seed
-from committee.base.threads import resolve_threads
+from committee.base.work import resolve_threads
 from committee.evaluation.oob import OOB_ATTRIBUTES
 from committee.forests.forest_answers import ForestAnswers
 from committee.forests.forest_oob import TrainingRecord

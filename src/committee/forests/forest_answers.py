@@ -14,13 +14,13 @@ from scipy.sparse import csr_matrix
 
 from committee.base.params import check_bool, check_choice, check_int, check_seed
 from committee.base.sampling import member_seed, row_seed
-from committee.base.threads import resolve_threads
+from committee.base.work import resolve_threads
 from committee.evaluation.importance import Importances, debiased_decreases, group_numbers
 from committee.forests.forest_theory import ForestTheory
 from committee.forests.leaf_weights import leaf_matrix
 from committee.forests.proximity import oob_proximities, proximities
 from committee.forests.training_table import Floats
-from committee.tables.weights import read_weights
+from committee.tables.target import read_weights
 from committee.trees.tree_view import TreeView
 
 # A dense matrix of more pairs does not fit the memory of most machines.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.base.progress import Progress
 from committee.base.sampling import row_seed
+from committee.base.work import Progress
 from committee.evaluation.oob import OobEstimates, OobRecorder, curve_points
 from committee.evaluation.scored_target import OobMetric, OobTarget
 from committee.files.codec_classes import register

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee import _core
-from committee.base.progress import Progress
 from committee.base.sampling import RowSampler, row_seed, tree_seed
+from committee.base.work import Progress
 from committee.trees.engine_settings import EngineTarget
 
 Floats = NDArray[np.float64]

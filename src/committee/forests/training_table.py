@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.evaluation.importance import one_hot
-from committee.tables.fingerprint import fingerprint
-from committee.tables.target import check_same_length, read_classes, read_reals
-from committee.tables.weights import read_weights
+from committee.tables.table import fingerprint
+from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
 
 if TYPE_CHECKING:
     from committee import _core

@@ -29,7 +29,7 @@ from committee.base.params import (
 )
 from committee.forests.variance import ErrorTally
 from committee.tables.native_table import AnyTable
-from committee.tables.weights import read_weights
+from committee.tables.target import read_weights
 
 __all__ = ["TuningCandidate", "TuningResult", "tune_max_features"]
 

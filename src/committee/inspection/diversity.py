@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from committee.base.params import check_choice
 from committee.inspection.panel import Panel, make_panel
 from committee.tables.native_table import AnyTable
-from committee.tables.target import check_same_length, read_classes, read_reals
-from committee.tables.weights import read_weights
+from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -17,8 +17,7 @@ from committee.combining.selection.greedy_selection import Path, cross_fitted, w
 from committee.evaluation.scored_target import OobTarget, resolve_metric
 from committee.files.codec_classes import register
 from committee.inspection.ensemble_members import ask_members, check_average, class_labels, picked
-from committee.tables.target import check_same_length, read_classes, read_reals
-from committee.tables.weights import read_weights
+from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
 
 # A score that falls short by less, relatively, is as good: the difference is rounding.
 _EQUAL = 1e-9

@@ -23,9 +23,8 @@ from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from committee.base.interrupts import WorkingThreads
 from committee.base.sampling import RowSampler, member_seed, parameter_seed
-from committee.base.threads import resolve_threads, usable_cores
+from committee.base.work import WorkingThreads, resolve_threads, usable_cores
 from committee.members.readings import Floats, Reading
 from committee.tables.native_table import AnyTable, reads_tables, shown_target
 

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.base.progress import Progress
 from committee.base.sampling import member_seed, parameter_seed
-from committee.base.threads import resolve_threads
+from committee.base.work import Progress, resolve_threads
 from committee.members.class_codes import fit_codes, one_class_error
 from committee.members.meta_estimator import wants_weights
 from committee.members.output import Voice

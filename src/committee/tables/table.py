@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -411,3 +412,26 @@ def _category_error(categorical_features: Any) -> Exception:
         'categorical_features must be None, "from_dtype", a list of column names, a list of '
         f"positions or one boolean for each column; got {categorical_features!r}"
     )
+
+
+def fingerprint(forest: Any, table: Any, target: NDArray[Any]) -> int:
+    """Return a number for a training table: of its targets, and of its leaves in the first tree.
+
+    Rows in another order, other rows or another target give another number, unless by chance.
+
+    Parameters
+    ----------
+    forest : _core.Forest
+        The trees.
+    table : _core.Table
+        The rows.
+    target : ndarray of shape (n_rows, n_outputs)
+        Class codes or numbers.
+
+    Returns
+    -------
+    number : int
+        In [0, 2**32).
+    """
+    leaves: Any = forest.part(0, 1).apply(table)
+    return zlib.crc32(np.ascontiguousarray(target).data, zlib.crc32(leaves.data))

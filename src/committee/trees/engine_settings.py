@@ -21,7 +21,7 @@ from committee.base.params import (
     check_real,
 )
 from committee.tables.table import Kind, SharedTable, TableSchema
-from committee.tables.weights import are_repetitions
+from committee.tables.target import are_repetitions
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from committee.base.estimator import Estimator
-from committee.base.threads import resolve_threads
+from committee.base.work import resolve_threads
 from committee.files.tree_arrays import register_pickling
 from committee.trees.svg import TreeReprMixin
 

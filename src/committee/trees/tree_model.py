@@ -17,7 +17,7 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from committee import _core
 from committee.base.params import check_choice, check_max_features, check_real, check_seed
-from committee.base.threads import resolve_threads
+from committee.base.work import resolve_threads
 from committee.tables.table import TableSchema, read_table
 from committee.trees.contributions import ContributionsMixin
 from committee.trees.engine_settings import EngineTarget, RowWeights, bin_table, tree_settings

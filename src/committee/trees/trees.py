@@ -8,8 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from committee.tables.target import check_same_length, read_classes, read_reals
-from committee.tables.weights import class_weights, read_weights
+from committee.tables.target import (
+    check_same_length,
+    class_weights,
+    read_classes,
+    read_reals,
+    read_weights,
+)
 from committee.trees.engine_settings import EngineTarget, RowWeights, check_reals
 from committee.trees.tree_model import TreeModel
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from committee.base.threads import resolve_threads
+from committee.base.work import resolve_threads
 from committee.files.codec_classes import register
 from committee.tables.column import Column, FeatureInfo
 from committee.tables.native_table import AnyTable

@@ -13,12 +13,13 @@ from sklearn.base import ClassifierMixin
 from committee import _core
 from committee.tables.table import TableSchema, read_table
 from committee.tables.target import (
+    are_repetitions,
     check_same_length,
     read_classes,
     read_known_classes,
+    read_weights,
     warn_of_column,
 )
-from committee.tables.weights import are_repetitions, read_weights
 from committee.trees.quinlan.explain_growth import Growth, make_growth
 from committee.trees.quinlan.nominal_table import NominalCodes
 from committee.trees.quinlan.pessimistic import check_confidence

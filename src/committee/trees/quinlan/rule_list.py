@@ -24,7 +24,7 @@ from scipy.special import gammaln
 
 from committee import _core
 from committee.tables.frame import make_frame
-from committee.tables.weights import are_repetitions
+from committee.tables.target import are_repetitions
 from committee.trees.conditions import (
     Condition,
     class_names_of,

@@ -1,14 +1,22 @@
-"""How many threads to use: what the user asks for, within what the process may use.
+"""Long work: how many threads it may use, how far it has come, and how it is interrupted.
 
 A process is limited by its CPU affinity, by the quota of its container (cgroup) and by
 OMP_NUM_THREADS. Inside a worker process of joblib, loky or multiprocessing one thread is used,
-because the parent already runs one process for each core.
+because the parent already runs one process for each core. Ctrl-C reaches the main thread of Python
+only; `WorkingThreads` passes it on to the others.
 """
 
+from __future__ import annotations
+
+import ctypes
 import math
 import multiprocessing
 import numbers
 import os
+import sys
+import threading
+import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -107,3 +115,79 @@ def _read_words(path: Path) -> list[str]:
         return path.read_text().split()
     except (OSError, UnicodeDecodeError):
         return []
+
+
+class Progress:
+    """Tells on stderr how many are done: about ten times, or more often with verbose=2.
+
+    Parameters
+    ----------
+    name : str
+        Who is fitted.
+    noun : str
+        What is counted: trees, members.
+    n_all : int
+        How many there will be.
+    verbose : int
+        0 is silent.
+    """
+
+    def __init__(self, name: str, noun: str, n_all: int, verbose: int) -> None:
+        self._name, self._noun, self._n_all = name, noun, n_all
+        self._step = 0 if verbose == 0 else 1 if verbose > 1 else max(1, n_all // 10)
+        self._shown = self._n_done = 0
+        self._begin = time.monotonic()
+
+    def counting_from(self, begin: int) -> Callable[[int], object] | None:
+        """Return what is called with a number of new ones; None if nothing is told."""
+        return (lambda n_done: self.show(begin + n_done)) if self._step else None
+
+    def advance(self) -> None:
+        """Count one more."""
+        self._n_done += 1
+        self.show(self._n_done)
+
+    def show(self, n_done: int) -> None:
+        """Tell, if enough were done since the last time."""
+        is_last = n_done == self._n_all and self._shown < n_done
+        if self._step == 0 or (n_done // self._step == self._shown // self._step and not is_last):
+            return
+        self._shown = n_done
+        seconds = time.monotonic() - self._begin
+        line = f"{self._name}: {n_done} of {self._n_all} {self._noun}, {seconds:.1f} s\n"
+        sys.stderr.write(line)
+
+
+class WorkingThreads:
+    """The threads that are inside a ``with`` statement of this object, to be interrupted.
+
+    Examples
+    --------
+    >>> working = WorkingThreads()
+    >>> with working:
+    ...     len(working)
+    1
+    """
+
+    def __init__(self) -> None:
+        self._idents: set[int] = set()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._idents)
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._idents.add(threading.get_ident())
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._idents.discard(threading.get_ident())
+
+    def interrupt(self) -> None:
+        """Raise KeyboardInterrupt in all of them, as soon as they run Python again."""
+        with self._lock:  # nobody leaves meanwhile and is hit elsewhere
+            for ident in self._idents:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(ident), ctypes.py_object(KeyboardInterrupt)
+                )
