@@ -603,7 +603,7 @@ def test_categories_of_many_levels_are_taken(rng):
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_losses_and_derivatives_of_the_engine_are_those_of_the_losses(n_classes, rng):
     from committee.losses import get_loss
-    from committee.losses.fast import fast_loss
+    from committee.losses.objective import fast_loss
 
     loss = get_loss("log_loss", n_classes=n_classes)
     scores = np.asfortranarray(10.0 ** rng.uniform(-9, 3, size=(500, loss.n_scores)))

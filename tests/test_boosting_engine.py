@@ -6,7 +6,7 @@ from reference_booster import ReferenceBooster
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor, _core
 from committee.losses import get_loss
-from committee.losses.fast import fast_loss
+from committee.losses.objective import fast_loss
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,8 @@ from sklearn.tree import DecisionTreeRegressor
 from committee import GradientBoostingClassifier, GradientBoostingRegressor
 from committee.boosting.weak_learners import shorter_steps
 from committee.losses import BinaryLogLoss, MultinomialLogLoss, SquaredError
-from committee.losses.fast import fast_loss
 from committee.losses.loss import Loss
+from committee.losses.objective import fast_loss
 
 
 @pytest.fixture

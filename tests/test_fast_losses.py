@@ -5,7 +5,7 @@ import pytest
 
 from committee import _core
 from committee.losses import get_loss
-from committee.losses.fast import fast_loss
+from committee.losses.objective import fast_loss
 
 # Below e^-708 the engine says e^-708.
 LEAST = np.exp(-708.0)

@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss, mean_squared_error
 
 import committee
 from committee import GradientBoostingClassifier, GradientBoostingRegressor, plot_training
-from committee.boosting.round_choice import RoundChoice
+from committee.boosting.rounds import RoundChoice
 from committee.evaluation.early_stopping import fold_rows
 
 

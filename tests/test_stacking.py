@@ -54,9 +54,8 @@ from committee import (
     VotingClassifier,
 )
 from committee.combining.convex_weights import blend_weights, mixture_weights
-from committee.members.class_codes import fit_codes
 from committee.members.output import Voice
-from committee.members.team import Team
+from committee.members.team import Team, fit_codes
 from committee.tables.native_table import AnyTable
 
 

@@ -17,7 +17,7 @@ from committee import (
     load,
     save,
 )
-from committee.boosting.target_statistics import TargetStatistics
+from committee.boosting.categories import TargetStatistics
 from committee.files import codec as _codec
 
 FEW_ROUNDS = {"n_estimators": 8, "min_samples_leaf": 5, "random_state": 3}

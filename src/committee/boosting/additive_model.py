@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee import _core
-from committee.boosting.target_statistics import TargetStatistics
+from committee.boosting.categories import TargetStatistics
 from committee.files.codec_classes import register
 from committee.tables.native_table import AnyTable
 from committee.tables.table import TableSchema

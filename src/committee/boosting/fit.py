@@ -20,10 +20,9 @@ from committee.base.params import check_seed
 from committee.base.sampling import RowSampler, number_groups, parameter_seed, plan_rows
 from committee.base.work import Progress, resolve_threads
 from committee.boosting.additive_model import LearnerSum, TreeSum
-from committee.boosting.categories import encode_categories
+from committee.boosting.categories import TargetStatistics, encode_categories
 from committee.boosting.defaults import choose
-from committee.boosting.round_choice import RoundChoice, choose_rounds
-from committee.boosting.rounds import BoostingJob
+from committee.boosting.rounds import BoostingJob, RoundChoice, choose_rounds
 from committee.boosting.settings import (
     booster_settings,
     boosting_weights,
@@ -32,11 +31,15 @@ from committee.boosting.settings import (
     limit_weight,
 )
 from committee.boosting.start import BoostingStart, start_of
-from committee.boosting.target_statistics import TargetStatistics
 from committee.boosting.weak_learners import AnyLearner, TreeLearner
-from committee.evaluation.early_stopping import Stopper, Watch, fold_rows, held_out_rows
+from committee.evaluation.early_stopping import (
+    Stopper,
+    TrainingLog,
+    Watch,
+    fold_rows,
+    held_out_rows,
+)
 from committee.evaluation.scored_target import OobTarget
-from committee.evaluation.training_log import TrainingLog
 from committee.losses.objective import Objective
 from committee.members.meta_estimator import takes_weights
 from committee.tables.native_table import AnyTable, data_fingerprint

@@ -15,9 +15,9 @@ from committee.base.params import check_choice
 from committee.base.work import resolve_threads
 from committee.boosting.additive_model import LearnerSum, TreeSum
 from committee.boosting.defaults import check_chosen
-from committee.boosting.round_choice import RoundChoice
+from committee.boosting.rounds import RoundChoice
 from committee.boosting.start import BoostingStart
-from committee.evaluation.training_log import TrainingLog
+from committee.evaluation.early_stopping import TrainingLog
 from committee.files.tree_arrays import register_pickling
 from committee.losses.loss import Loss
 from committee.losses.objective import Objective

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from committee.base.sampling import member_seed, seeded_clone
 from committee.boosting.monotone_steps import monotone_steps
-from committee.losses.fast import Pair
 from committee.losses.loss import Loss
-from committee.losses.objective import Objective
+from committee.losses.objective import Objective, Pair
 from committee.tables.native_table import AnyTable
 
 if TYPE_CHECKING:

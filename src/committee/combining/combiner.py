@@ -13,9 +13,8 @@ from committee.base.params import check_int, check_seed
 from committee.base.sampling import parameter_seed
 from committee.base.work import Progress
 from committee.combining.level_one_plan import LevelOnePlan, PlanRows, check_cv, plan_level_one
-from committee.members.class_outputs import class_voice, read_labels
 from committee.members.named_members import Named, NamedMembers
-from committee.members.output import Voice
+from committee.members.output import Voice, class_voice, read_labels
 from committee.members.team import Floats, Team
 from committee.tables.native_table import AnyTable, outer_level, reads_tables
 from committee.tables.target import check_same_length, read_reals, read_weights, warn_of_column

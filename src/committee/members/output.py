@@ -1,18 +1,23 @@
-"""How a member is asked, and how its answer becomes columns of numbers.
+"""What a member predicts, as columns: probabilities, votes, decision values or numbers.
 
-Members of a classifier are fitted to class codes 0, 1, ...; members that somebody else has fitted
-speak of labels. A member may know fewer classes than there are.
+Labels become codes here too, one column of codes where rows have one label and several where rows
+can have several labels.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
 
 from committee.files.codec_classes import register
+from committee.members.named_members import Named, will_answer
+from committee.tables.target import read_classes
 
 Floats = NDArray[np.float64]
 
@@ -162,3 +167,166 @@ def _share_of(value: Any, shares: Any, known: Any) -> Floats:
 def _column(answer: Any) -> Floats:
     values = np.asarray(answer, np.float64)
     return values.reshape(len(values), -1)
+
+
+def read_labels(y: Any, fitted: Named, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return class codes and labels; labels that fitted members know are among them.
+
+    Parameters
+    ----------
+    y : array-like
+        Labels.
+    fitted : list of (name, estimator)
+        Members that are fitted already.
+    name : str
+        Who asks, for messages.
+
+    Returns
+    -------
+    codes : ndarray of int32
+        Class codes.
+    labels : ndarray
+        Sorted labels.
+    """
+    target = read_classes(y)
+    if target.n_outputs > 1:
+        raise ValueError(
+            f"y should be a 1d array, got {target.n_outputs} columns instead: {name} has one "
+            "output; sklearn.multioutput.MultiOutputClassifier makes one for each"
+        )
+    codes, labels = target.codes[:, 0], target.classes[0]
+    known = [(name, np.asarray(m.classes_)) for name, m in fitted if hasattr(m, "classes_")]
+    for member, own in known:
+        if not set(own.tolist()) & set(labels.tolist()):
+            raise ValueError(
+                f"the fitted member {member!r} speaks of the classes {own.tolist()[:5]}, none of "
+                f"which are among the labels of y: {labels.tolist()[:5]}"
+            )
+    everything = np.unique(np.concatenate([labels, *(own for _, own in known)]))
+    if len(everything) == len(labels):
+        return codes, labels
+    return np.searchsorted(everything, labels)[codes].astype(np.int32), everything
+
+
+def first_method(name: str, estimator: Any, methods: Sequence[str]) -> str:
+    """Return the first of some methods that a member has."""
+    method = next((each for each in methods if will_answer(estimator, each)), None)
+    if method is None:
+        raise ValueError(f"Underlying estimator {name} does not implement the method {methods[0]}.")
+    return method
+
+
+def class_voice(
+    name: str, estimator: Any, labels: NDArray[Any], methods: Sequence[str], *, is_prefit: bool
+) -> Voice:
+    """Return how a classifier is asked.
+
+    Parameters
+    ----------
+    name : str
+        Of the member.
+    estimator : classifier
+        The member.
+    labels : ndarray
+        Labels of all classes.
+    methods : sequence of str
+        Methods to take the first of that the member has.
+    is_prefit : bool
+        Whether members are fitted already; they then speak of labels.
+
+    Returns
+    -------
+    voice : Voice
+        How to ask.
+    """
+    method = first_method(name, estimator, methods)
+    speaks_labels = is_prefit or isinstance(estimator, FrozenEstimator)
+    return Voice(method, len(labels), labels if speaks_labels else None)
+
+
+def read_label_sets(y: Any) -> tuple[NDArray[np.int64], list[NDArray[Any]]] | None:
+    """Return codes, a column for each label, and the values that they stand for.
+
+    None if the target is of another sort: there is one column, or there are more than two values,
+    or other values than whole numbers.
+
+    Examples
+    --------
+    >>> codes, values = read_label_sets([[0, 1], [1, 1]])
+    >>> codes.tolist(), [each.tolist() for each in values]
+    ([[0, 0], [1, 0]], [[0, 1], [1]])
+    >>> read_label_sets([0, 1]), read_label_sets([["a", "b"]])
+    (None, None)
+    """
+    numbers = _whole_numbers(y)
+    if numbers is None or numbers.shape[1] < 2 or len(np.unique(numbers)) > 2:
+        return None
+    found = [np.unique(column, return_inverse=True) for column in numbers.T]
+    return np.column_stack([codes for _, codes in found]), [values for values, _ in found]
+
+
+def _whole_numbers(y: Any) -> NDArray[Any] | None:
+    """Return a table of whole numbers or booleans as an array; None for anything else."""
+    try:
+        values = np.asarray(y)
+    except ValueError:  # rows of different lengths
+        return None
+    if values.ndim != 2 or values.dtype.kind not in "biufO":
+        return None
+    if values.dtype.kind == "O":
+        if not all(isinstance(each, Real | np.bool_) for each in values.ravel().tolist()):
+            return None
+        values = values.astype(np.float64)
+    is_real = values.dtype.kind == "f"
+    if is_real and (not np.isfinite(values).all() or (values != np.floor(values)).any()):
+        return None
+    return values
+
+
+def label_voice(
+    name: str,
+    estimator: Any,
+    values: Sequence[NDArray[Any]],
+    methods: Sequence[str],
+    *,
+    is_prefit: bool,
+) -> Voice:
+    """Return how a classifier is asked about several labels; see `class_voice`."""
+    method = first_method(name, estimator, methods)
+    speaks_values = is_prefit or isinstance(estimator, FrozenEstimator)
+    # A label that all rows have, or none, has no second value.
+    seconds = np.array([own[1] if len(own) > 1 else np.nan for own in values], np.float64)
+    return Voice(method, 0, seconds if speaks_values else None, len(values))
+
+
+def named_label_sets(codes: Any, values: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return what codes stand for."""
+    columns = np.asarray(codes).astype(np.intp).T
+    return np.column_stack([own[column] for own, column in zip(values, columns, strict=True)])
+
+
+def first_shares(final: Any, answer: Any, n_labels: int) -> Floats:
+    """Return the probabilities of the first value of each label, as scikit-learn tells them."""
+    return 1.0 - Voice("predict_proba", 0, n_labels=n_labels).label_columns(final, answer)
+
+
+def refuse_label_sets(switches: dict[str, bool]) -> None:
+    """Raise if something is switched on that knows of one class a row only."""
+    for name, is_on in switches.items():
+        if is_on:
+            raise ValueError(
+                f"{name} takes a y with one class for each row; got several labels. "
+                "sklearn.multioutput.MultiOutputClassifier makes a stack for each label"
+            )
+
+
+def check_label_codes(codes: Any, values: list[Any]) -> None:
+    """Raise unless the labels of a loaded model and of its meta-learner fit each other."""
+    for own in values:
+        if not isinstance(own, np.ndarray) or own.ndim != 1 or len(own) not in (1, 2):
+            raise ValueError("a label has one or two values")
+    if type(codes) is not list or len(codes) != len(values):
+        raise ValueError("the meta-learner has learnt other labels")
+    for own, known in zip(values, codes, strict=True):
+        if not set(np.ravel(known).tolist()) <= set(range(len(own))):
+            raise ValueError("the meta-learner has learnt other values of a label")

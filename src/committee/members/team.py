@@ -1,9 +1,10 @@
-"""Fitting different estimators to one table, to all of its rows or to some, and asking them.
+"""Fitting different estimators to one table, to all of its rows or to some, and their predictions.
 
 Members of this library share one reading and one binning of the table. The rows that a fit does not
 learn from have a weight of zero there; where they are many and the table is not huge, the codes of
 the others are copied, once for all members of a split. Only what depends on the cells alone is
-shared. Others get rows of the table as it came, through joblib.
+shared. Others get rows of the table as it came, through joblib; those that need class codes without
+gaps get them.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
 
 from committee.base.sampling import member_seed, parameter_seed
 from committee.base.work import Progress, resolve_threads
-from committee.members.class_codes import fit_codes, one_class_error
 from committee.members.meta_estimator import wants_weights
 from committee.members.output import Voice
 from committee.members.parallel import (
@@ -34,17 +36,127 @@ from committee.members.parallel import (
 from committee.tables.native_table import AnyTable, reads_tables
 from committee.tables.source import SharedSource
 
+
+def fit_codes(member: Any, X: Any, y: NDArray[Any], params: Mapping[str, Any]) -> Any:
+    """Fit a classifier to class codes, which may have gaps.
+
+    Parameters
+    ----------
+    member : classifier
+        What is fitted.
+    X : table
+        Rows.
+    y : ndarray of int
+        Their class codes.
+    params : mapping
+        More arguments of `fit`.
+
+    Returns
+    -------
+    member : classifier
+        The same, or if it refuses gaps a `Renumbered` copy that was fitted without them.
+    """
+    try:
+        member.fit(X, y, **params)
+    except (LookupError, ValueError):
+        codes, places = np.unique(y, return_inverse=True)
+        if len(codes) == codes[-1] + 1:
+            raise
+        other = _with_codes(member, codes)
+        try:
+            other.fit(X, places, **params)
+        except Exception:
+            other = None  # the codes were not to blame
+        if other is None:
+            raise
+        return Renumbered(other, codes)
+    return member
+
+
+def one_class_error(who: str, labels: NDArray[Any] | None, error: Exception) -> ValueError | None:
+    """Return what to say where an estimator refused a target of a single class."""
+    if labels is None or len(labels) != 1 or not isinstance(error, ValueError):
+        return None
+    label = labels.tolist()[0]
+    return ValueError(f"y has 1 class, {label!r}, and {who} could not be fitted to it: {error}")
+
+
+def _with_codes(member: Any, codes: NDArray[Any]) -> Any:
+    """Return a copy whose class weights are those of the new numbers of the classes."""
+    place = {code: number for number, code in enumerate(codes.tolist())}
+    changes = {
+        name: {place[code]: weight for code, weight in value.items() if code in place}
+        for name, value in member.get_params(deep=True).items()
+        if name.endswith("class_weight") and isinstance(value, Mapping)
+    }
+    return clone(member).set_params(**changes)
+
+
+def _has(method: str) -> Any:
+    return available_if(lambda model: hasattr(model.estimator, method))
+
+
+class Renumbered(ClassifierMixin, BaseEstimator):
+    """A fitted classifier that knows its classes as 0, 1, ..., whatever their codes are.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Fitted to the numbers of the classes.
+    codes : ndarray of int
+        The code of each number.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> inner = DummyClassifier().fit([[0], [1], [2]], [0, 1, 1])
+    >>> Renumbered(inner, np.array([0, 2])).predict([[5]]).tolist()
+    [2]
+    """
+
+    def __init__(self, estimator: Any, codes: NDArray[Any]) -> None:
+        self.estimator = estimator
+        self.codes = codes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The codes of the classes that were there."""
+        return self.codes
+
+    @_has("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Return probabilities, in the order of `classes_`."""
+        return self.estimator.predict_proba(X)
+
+    @_has("decision_function")  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Any:
+        """Return scores, in the order of `classes_`."""
+        return self.estimator.decision_function(X)
+
+    def predict(self, X: Any, **params: Any) -> NDArray[Any]:
+        """Return class codes."""
+        numbers = np.asarray(self.estimator.predict(X, **params))
+        return np.asarray(self.codes[numbers.astype(np.intp)])
+
+
 Floats = NDArray[np.float64]
+
 Rows = NDArray[np.int64]
 
 # Up to this many cells, members of this library run side by side, one thread each; above it they
 # run one after the other, each with all threads.
 _SMALL_TABLE = 2**18
+
 # The same for a table up to so large, if there are many more members than threads.
 _LARGE_TABLE = 2**22
+
 # Up to this many cells, the rows of a split are copied. To pass over the others costs forests a
 # tenth and boosting a third of their time; above, memory matters more.
 _COPIED_CELLS = 2**25
+
 # Unless a split has nearly all rows.
 _COPIED_SHARE = 0.95
 

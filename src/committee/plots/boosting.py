@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.boosting.round_choice import RoundChoice
-from committee.evaluation.training_log import TrainingLog
+from committee.boosting.rounds import RoundChoice
+from committee.evaluation.early_stopping import TrainingLog
 from committee.trees.tree_layout import INK
 
 if TYPE_CHECKING:

@@ -15,16 +15,17 @@ from sklearn.utils.metaestimators import available_if
 from committee.base.params import check_choice, is_false
 from committee.combining.combiner import OfClassifiers, OfRegressors
 from committee.combining.convex_weights import ConvexClassifier, ConvexRegressor
-from committee.combining.stacking.label_sets import (
+from committee.combining.stacking.stacking_model import StackingModel
+from committee.members.named_members import Named
+from committee.members.output import (
+    METHODS,
+    Voice,
     first_shares,
     label_voice,
     named_label_sets,
     read_label_sets,
     refuse_label_sets,
 )
-from committee.combining.stacking.stacking_model import StackingModel
-from committee.members.named_members import Named
-from committee.members.output import METHODS, Voice
 from committee.members.team import Team
 
 Floats = NDArray[np.float64]

@@ -16,17 +16,15 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from committee.base.params import check_bool, check_choice, check_real, is_false, is_real
 from committee.combining.combiner import CommitteeModel, ask_each
 from committee.combining.level_one import LevelOne, check_answers
-from committee.combining.stacking.fitted_stack import FittedStack
-from committee.combining.stacking.label_sets import check_label_codes
+from committee.combining.stacking.fitted_stack import FittedStack, meta_features, n_meta_columns
 from committee.combining.stacking.leak_check import LeakCheck
 from committee.combining.stacking.leakage import LeakReport
-from committee.combining.stacking.meta_features import meta_features, n_meta_columns
 from committee.members.named_members import (
     Named,
     check_class_counts,
     check_member_kind,
 )
-from committee.members.output import Voice
+from committee.members.output import Voice, check_label_codes
 from committee.members.team import Floats, Team
 from committee.tables.native_table import AnyTable
 

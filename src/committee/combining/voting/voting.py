@@ -18,8 +18,7 @@ from committee.combining.voting.votes import VoteExplanation, Votes, fewest_that
 from committee.combining.voting.voting_model import VotingModel
 from committee.evaluation.oob import vote_weight
 from committee.evaluation.scored_target import OobTarget
-from committee.members.class_outputs import class_voice
-from committee.members.output import Voice
+from committee.members.output import Voice, class_voice
 from committee.members.team import Team
 from committee.tables.native_table import AnyTable
 from committee.tables.target import check_same_length
