@@ -137,13 +137,13 @@ def test_no_bit_depends_on_the_matrix_product_of_the_processor():
     assert len(set(digests.values())) == 1, digests
 
 
-def naive_ambiguity(opinions, truth, member_weights, weights):
+def naive_ambiguity(predictions, truth, member_weights, weights):
     """E_c, E_av and A, row by row and member by member."""
     combined = mean_error = ambiguity = 0.0
     for row, weight in enumerate(weights):
-        mean = sum(w * said[row] for w, said in zip(member_weights, opinions, strict=True))
+        mean = sum(w * said[row] for w, said in zip(member_weights, predictions, strict=True))
         combined += weight * ((mean - truth[row]) ** 2).sum()
-        for w, said in zip(member_weights, opinions, strict=True):
+        for w, said in zip(member_weights, predictions, strict=True):
             mean_error += weight * w * ((said[row] - truth[row]) ** 2).sum()
             ambiguity += weight * w * ((said[row] - mean) ** 2).sum()
     return np.array([combined, mean_error, ambiguity]) / sum(weights)
@@ -158,9 +158,9 @@ def test_the_ambiguity_of_probabilities_is_that_of_the_definition(classes, rng):
     ).fit(X[:80], y[:80])
     weights = rng.uniform(0, 3, 80)
     found = cm.diversity(votes, X[80:], y[80:], weights)
-    opinions = [member.predict_proba(X[80:]) for member in votes.estimators_]
+    predictions = [member.predict_proba(X[80:]) for member in votes.estimators_]
     truth = (y[80:, None] == votes.classes_).astype(float)
-    expected = naive_ambiguity(opinions, truth, [0.75, 0.25], weights)
+    expected = naive_ambiguity(predictions, truth, [0.75, 0.25], weights)
     got = [found.combined_error, found.mean_error, found.ambiguity]
     assert_allclose(got, expected, rtol=1e-12)
     assert_allclose(found.committee_error, found.combined_error, rtol=1e-12)
@@ -427,7 +427,7 @@ def test_the_weights_of_a_selection_are_those_of_the_chosen_models(classes, numb
     model = getattr(cm, f"EnsembleSelection{kind}")(library, random_state=0).fit(X[:100], y[:100])
     model.weights_ = np.array([0.0, 0.25, 0.0, 0.75])  # whatever the rows said
     members = [each.fit(X[:100], _codes(y[:100])) for _, each in (library[1], library[3])]
-    model.estimators_, model._voices = members, [model._voices[0]] * 2
+    model.estimators_, model._outputs = members, [model._outputs[0]] * 2
     model.named_estimators_ = {"tree": members[0], "forest": members[1]}
 
     found = cm.diversity(model, X[100:], y[100:])

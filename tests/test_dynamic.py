@@ -77,8 +77,8 @@ def test_the_classifier_does_what_a_loop_over_rows_does(classes, method, voting)
     model = cm.DynamicSelectionClassifier(THREE, method=method, n_neighbors=5, voting=voting)
     model.fit(X, y)
     folds = StratifiedKFold(5)
-    opinions = [out_of_fold(member, X, y, folds, "predict_proba") for _, member in THREE]
-    right = np.column_stack([said.argmax(axis=1) == y for said in opinions])
+    predictions = [out_of_fold(member, X, y, folds, "predict_proba") for _, member in THREE]
+    right = np.column_stack([said.argmax(axis=1) == y for said in predictions])
     members = [clone(member).fit(X, y) for _, member in THREE]
     for number, row in enumerate(new):
         votes = naive_votes(method, right, naive_neighbors(X, row, 5))

@@ -481,13 +481,15 @@ def test_out_of_bag_opinions_are_those_of_the_member(kind, rng):
         stack = StackingRegressor
     with pytest.warns(UserWarning, match="out-of-bag"):
         alone = clone(forest).fit(X, y)
-    opinion = alone.oob_decision_function_ if kind == "classes" else alone.oob_prediction_[:, None]
-    covered = ~np.isnan(opinion).any(axis=1)
+    prediction = (
+        alone.oob_decision_function_ if kind == "classes" else alone.oob_prediction_[:, None]
+    )
+    covered = ~np.isnan(prediction).any(axis=1)
     assert not covered.all()
     members = [("f", forest.set_params(oob_score=False))]
     model = stack(members, "convex", cv="oob", keep_level_one=True).fit(X, y)
     assert model.level_one_rows_.tolist() == np.flatnonzero(covered).tolist()
-    np.testing.assert_array_equal(model.level_one_, opinion[covered])
+    np.testing.assert_array_equal(model.level_one_, prediction[covered])
     assert model.estimators_[0].oob_score is False
     np.testing.assert_array_equal(model.estimators_[0].predict(X), alone.predict(X))
 
@@ -602,7 +604,7 @@ def test_a_row_of_weight_two_is_drawn_as_the_row_twice_where_others_are_out_of_b
     weights = np.array([2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0])
     twice = np.r_[0:4, 0:8]  # the last four rows are there once
 
-    def opinions(X, y, weights):
+    def predictions(X, y, weights):
         """Mean and its variance, over seeds, of what is said about the last four rows."""
         said = np.full((n_seeds, len(y)), np.nan)
         for seed in range(n_seeds):
@@ -616,6 +618,6 @@ def test_a_row_of_weight_two_is_drawn_as_the_row_twice_where_others_are_out_of_b
     def distance(a, b):
         return np.abs(a[0] - b[0]) / np.sqrt(a[1] + b[1])
 
-    weighted = opinions(X, y, weights)
-    assert distance(weighted, opinions(X[twice], y[twice], None)).max() < 4
-    assert distance(weighted, opinions(X, y, None)).min() > 4  # weights do matter here
+    weighted = predictions(X, y, weights)
+    assert distance(weighted, predictions(X[twice], y[twice], None)).max() < 4
+    assert distance(weighted, predictions(X, y, None)).min() > 4  # weights do matter here

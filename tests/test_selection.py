@@ -31,7 +31,7 @@ from committee import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from committee.combining.selection.candidate_scores import AnyMetric, Opinions
+from committee.combining.selection.candidate_scores import AnyMetric, MemberPredictions
 from committee.combining.selection.greedy_selection import (
     SelectionRules,
     cross_fitted,
@@ -110,7 +110,7 @@ def test_picks_are_those_of_brute_force_for_classes(name, weighted, rng):
             return roc_auc_score(labels, p, multi_class="ovr", sample_weight=weights)
         return -np.average(((p - np.eye(3)[labels]) ** 2).sum(axis=1), weights=weights)
 
-    path = walk(Opinions(said, target, name).judge(), 12)
+    path = walk(MemberPredictions(said, target, name).scorer(), 12)
     members, scores = naive_selection(said, score, 12)
     assert path.members.tolist() == members
     np.testing.assert_allclose(path.scores, scores, rtol=1e-10)
@@ -128,7 +128,7 @@ def test_picks_are_those_of_brute_force_for_numbers(name, rng):
     def score(values):
         return scorer._sign * scorer._score_func(y, values[:, 0])
 
-    path = walk(Opinions(said, OobTarget(reals=y[:, None]), name).judge(), 15)
+    path = walk(MemberPredictions(said, OobTarget(reals=y[:, None]), name).scorer(), 15)
     members, scores = naive_selection(said, score, 15)
     assert path.members.tolist() == members
     np.testing.assert_allclose(path.scores, scores, rtol=1e-10)
@@ -137,8 +137,8 @@ def test_picks_are_those_of_brute_force_for_numbers(name, rng):
 @pytest.mark.parametrize("name", ["neg_log_loss", "accuracy"])
 def test_fast_scores_are_those_of_scikit_learns_scorers(name, rng):
     said, target = random_opinions(rng, weights=rng.integers(1, 4, 60).astype(float))
-    opinions = Opinions(said, target, name)
-    fast, slow = opinions.judge(), AnyMetric(opinions)
+    predictions = MemberPredictions(said, target, name)
+    fast, slow = predictions.scorer(), AnyMetric(predictions)
     weights, steps = rng.uniform(0, 1, 6), rng.uniform(0.5, 1, 6)
     assert type(fast) is not AnyMetric
     np.testing.assert_allclose(fast.of(weights), slow.of(weights), rtol=1e-12)
@@ -151,23 +151,23 @@ def test_fast_scores_are_those_of_scikit_learns_scorers(name, rng):
 
 def test_sorted_start_takes_as_many_of_the_best_as_are_best_together(rng):
     said, target = random_opinions(rng)
-    judge = Opinions(said, target, "neg_log_loss").judge()
-    order = np.argsort(-judge.alone())
+    scorer = MemberPredictions(said, target, "neg_log_loss").scorer()
+    order = np.argsort(-scorer.alone())
     together = [-log_loss(target.codes[:, 0], said[order[: k + 1]].mean(axis=0)) for k in range(6)]
     n_best = int(np.argmax(together)) + 1
-    (path,) = SelectionRules(20, "auto", 1, 0.5, 0).paths(judge)
+    (path,) = SelectionRules(20, "auto", 1, 0.5, 0).paths(scorer)
     assert path.members[:n_best].tolist() == order[:n_best].tolist()
-    (path,) = SelectionRules(20, 4, 1, 0.5, 0).paths(judge)
+    (path,) = SelectionRules(20, 4, 1, 0.5, 0).paths(scorer)
     assert path.members[:4].tolist() == order[:4].tolist()
-    (path,) = SelectionRules(20, 0, 1, 0.5, 0).paths(judge)
-    assert path.members.tolist() == walk(judge, 20).members.tolist()
+    (path,) = SelectionRules(20, 0, 1, 0.5, 0).paths(scorer)
+    assert path.members.tolist() == walk(scorer, 20).members.tolist()
 
 
 def test_bags_pick_from_their_members_and_weights_are_averaged(rng):
     said, target = random_opinions(rng, n_members=9)
-    judge = Opinions(said, target, "neg_log_loss").judge()
+    scorer = MemberPredictions(said, target, "neg_log_loss").scorer()
     rules = SelectionRules(10, 0, 5, 0.4, seed=3)
-    paths = rules.paths(judge)
+    paths = rules.paths(scorer)
     for bag, path in enumerate(paths):
         members = rules._bag(bag, 9)
         assert len(members) == 4
@@ -181,38 +181,38 @@ def test_of_equal_members_the_first_is_picked(rng):
     said, target = random_opinions(rng, n_members=2)
     twins = said[[0, 1, 0, 1, 1]]
     for name in ("neg_log_loss", "neg_brier", "accuracy", "roc_auc_ovr"):
-        path = walk(Opinions(twins, target, name).judge(), 8)
+        path = walk(MemberPredictions(twins, target, name).scorer(), 8)
         assert set(path.members) <= {0, 1}
 
 
 def test_the_selection_goes_back_to_its_best_round(rng):
     said, target = random_opinions(rng)
-    judge = Opinions(said, target, "neg_log_loss").judge()
-    (path,) = paths = SelectionRules(30, 0, 1, 1.0, 0).paths(judge)
+    scorer = MemberPredictions(said, target, "neg_log_loss").scorer()
+    (path,) = paths = SelectionRules(30, 0, 1, 1.0, 0).paths(scorer)
     assert path.n_best == int(np.argmax(path.scores)) + 1 < 30
-    np.testing.assert_allclose(judge.of(mean_weights(paths, 6)), path.scores.max(), rtol=1e-12)
+    np.testing.assert_allclose(scorer.of(mean_weights(paths, 6)), path.scores.max(), rtol=1e-12)
 
 
 def test_members_join_once_without_replacement(rng):
     said, target = random_opinions(rng)
-    path = walk(Opinions(said, target, "neg_brier").judge(), 6, with_replacement=False)
+    path = walk(MemberPredictions(said, target, "neg_brier").scorer(), 6, with_replacement=False)
     assert sorted(path.members) == list(range(6))
 
 
 def test_what_is_found_is_judged_by_rows_without_a_say(rng):
     """Labels are noise, and so are the models: picking promises much, and nothing is there."""
     said, target = random_opinions(rng, n_members=40, n_rows=200, n_classes=2)
-    opinions = Opinions(said, target, "accuracy")
+    predictions = MemberPredictions(said, target, "accuracy")
     rules = SelectionRules(10, 0, 1, 1.0, 0)
 
-    def chosen(judge):
-        return mean_weights(rules.paths(judge), 40)
+    def chosen(scorer):
+        return mean_weights(rules.paths(scorer), 40)
 
     def trial(choosing, judging):
-        return judging.judge().of(chosen(choosing.judge()))
+        return judging.scorer().of(chosen(choosing.scorer()))
 
-    promised = opinions.judge().of(chosen(opinions.judge()))
-    found = cross_fitted(opinions, trial, seed=0)
+    promised = predictions.scorer().of(chosen(predictions.scorer()))
+    found = cross_fitted(predictions, trial, seed=0)
     assert promised > 0.6
     assert abs(found - 0.5) < 0.1
 
@@ -482,7 +482,7 @@ def test_accuracy_of_many_classes_with_ties_is_that_of_the_first_of_the_best(rng
     n_members, n_rows, n_classes = 6, 150, 12
     said = np.eye(n_classes)[rng.integers(0, n_classes, (n_members, n_rows))]  # votes: many ties
     codes = rng.integers(0, n_classes - 1, (n_rows, 1)).astype(np.int32)  # a class without rows
-    judge = Opinions(said, OobTarget(codes, [np.arange(n_classes)]), "accuracy").judge()
+    scorer = MemberPredictions(said, OobTarget(codes, [np.arange(n_classes)]), "accuracy").scorer()
     weights = np.array([1.0, 0, 2, 0, 0, 1])
 
     def naive(weights):
@@ -490,5 +490,5 @@ def test_accuracy_of_many_classes_with_ties_is_that_of_the_first_of_the_best(rng
 
     steps, everybody = np.ones(n_members), np.arange(n_members)
     expected = [naive(weights + np.eye(n_members)[k]) for k in everybody]
-    np.testing.assert_allclose(judge.after(weights, steps, everybody), expected)
-    assert judge.of(weights) == pytest.approx(naive(weights))
+    np.testing.assert_allclose(scorer.after(weights, steps, everybody), expected)
+    assert scorer.of(weights) == pytest.approx(naive(weights))

@@ -54,7 +54,7 @@ from committee import (
     VotingClassifier,
 )
 from committee.combining.convex_weights import blend_weights, mixture_weights
-from committee.members.output import Voice
+from committee.members.output import Output
 from committee.members.team import Team, fit_codes
 from committee.tables.native_table import AnyTable
 
@@ -1214,9 +1214,9 @@ def test_a_loaded_stack_of_several_labels_is_checked(label_sets):
         bad.classes_ = classes
         with pytest.raises((ValueError, TypeError)):
             bad._validate_loaded()
-    for voice in (Voice("predict_proba", 3), Voice("predict_proba", 0, n_labels=2)):
+    for output in (Output("predict_proba", 3), Output("predict_proba", 0, n_labels=2)):
         bad = copy.copy(good)
-        bad._voices = [[voice]]
+        bad._outputs = [[output]]
         with pytest.raises(ValueError, match="members speak of another number of classes"):
             bad._validate_loaded()
     bad = copy.copy(good)

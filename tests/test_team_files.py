@@ -29,7 +29,7 @@ from committee import (
     save,
 )
 from committee.files import codec as _codec
-from committee.members.output import Voice
+from committee.members.output import Output
 
 
 @pytest.fixture
@@ -186,31 +186,31 @@ def test_what_cannot_be_stored_safely_is_named(frame, y, tmp_path):
 # --- hostile files ------------------------------------------------------------------------------
 
 
-def other_voice(voice, **changes):
-    voice = copy.copy(voice)
+def other_voice(output, **changes):
+    output = copy.copy(output)
     for name, value in changes.items():
-        object.__setattr__(voice, name, value)
-    return voice
+        object.__setattr__(output, name, value)
+    return output
 
 
 def voices_with(model, **changes):
-    voices = model._voices
-    if isinstance(voices[0], list):
-        return [[other_voice(each, **changes) for each in layer] for layer in voices]
-    return [other_voice(each, **changes) for each in voices]
+    outputs = model._outputs
+    if isinstance(outputs[0], list):
+        return [[other_voice(each, **changes) for each in layer] for layer in outputs]
+    return [other_voice(each, **changes) for each in outputs]
 
 
 OF_BOTH = {
-    "another method": lambda m: {"_voices": voices_with(m, method="set_params")},
-    "a private method": lambda m: {"_voices": voices_with(m, method="__reduce__")},
-    "a method that is no text": lambda m: {"_voices": voices_with(m, method=3)},
-    "other classes": lambda m: {"_voices": voices_with(m, n_classes=7)},
-    "classes that are no number": lambda m: {"_voices": voices_with(m, n_classes="many")},
-    "labels of another length": lambda m: {"_voices": voices_with(m, labels=np.arange(9))},
-    "no voices": lambda m: {"_voices": []},
-    "voices of another kind": lambda m: {"_voices": 3},
-    "fewer voices": lambda m: {"_voices": m._voices[:-1]},
-    "voices that are text": lambda m: {"_voices": ["predict"] * len(m._voices)},
+    "another method": lambda m: {"_outputs": voices_with(m, method="set_params")},
+    "a private method": lambda m: {"_outputs": voices_with(m, method="__reduce__")},
+    "a method that is no text": lambda m: {"_outputs": voices_with(m, method=3)},
+    "other classes": lambda m: {"_outputs": voices_with(m, n_classes=7)},
+    "classes that are no number": lambda m: {"_outputs": voices_with(m, n_classes="many")},
+    "labels of another length": lambda m: {"_outputs": voices_with(m, labels=np.arange(9))},
+    "no voices": lambda m: {"_outputs": []},
+    "voices of another kind": lambda m: {"_outputs": 3},
+    "fewer voices": lambda m: {"_outputs": m._outputs[:-1]},
+    "voices that are text": lambda m: {"_outputs": ["predict"] * len(m._outputs)},
     "another number of features": lambda m: {"n_features_in_": -1},
     "features of another kind": lambda m: {"n_features_in_": "three"},
     "fewer names": lambda m: {"feature_names_in_": m.feature_names_in_[:1]},
@@ -221,7 +221,7 @@ OF_VOTES = {
     "members of another kind": lambda m: {"estimators_": 3},
     "fewer members": lambda m: {"estimators_": m.estimators_[:1]},
     "members that are text": lambda m: {"estimators_": ["a"] * 3},
-    "members that cannot say it": lambda m: {"estimators_": [Voice("predict", 3)] * 3},
+    "members that cannot say it": lambda m: {"estimators_": [Output("predict", 3)] * 3},
     "fewer weights": lambda m: {"weights_": m.weights_[:1]},
     "weights of nothing": lambda m: {"_counts": m._counts * 0},
     "negative weights": lambda m: {"_counts": -m._counts},

@@ -64,8 +64,8 @@ def test_fitted_members_that_saw_the_rows_are_found_in_stacks_of_classes_and_lay
     report = checked([("forest", seen)], X, labels, passthrough=True)
     assert report.suspects == ("forest", "stack")
     first = RandomForestRegressor(30, random_state=0).fit(X, y)
-    opinions = first.predict(X).reshape(-1, 1)
-    second = RandomForestRegressor(30, random_state=0).fit(opinions, y)
+    predictions = first.predict(X).reshape(-1, 1)
+    second = RandomForestRegressor(30, random_state=0).fit(predictions, y)
     report = checked([("first", first)], X, y, layers=[[("second", second)]])
     assert report.leaked
     assert report.seen.shape == (2,)

@@ -18,31 +18,31 @@ def team(**options):
     return VotingClassifier(members, **options).fit(np.tile(np.eye(2), (1, 5)), [0, 1])
 
 
-def opinions():
+def predictions():
     pairs = [[1 - c, c] if vote else [c, 1 - c] for vote, c in zip(SAID, CONFIDENCE, strict=True)]
     return np.array(pairs).reshape(1, -1)
 
 
 def test_the_team_votes_zero_by_majority():
-    told = team().votes(opinions())
+    told = team().votes(predictions())
     assert told.said.tolist() == [SAID]
     assert told.answer.tolist() == [0]
-    assert team(voting="majority", abstain_label=-1).predict(opinions()).tolist() == [0]
-    assert team().predict_proba(opinions()).tolist() == [[0.6, 0.4]]
+    assert team(voting="majority", abstain_label=-1).predict(predictions()).tolist() == [0]
+    assert team().predict_proba(predictions()).tolist() == [[0.6, 0.4]]
 
 
 def test_the_mean_probability_says_one():
     model = team(voting="soft")
     p = np.mean([0.8, 0.3, 0.9, 0.5, 0.4])
     assert p == pytest.approx(0.58)
-    np.testing.assert_allclose(model.predict_proba(opinions()), [[0.42, 0.58]])
-    assert model.predict(opinions()).tolist() == [1]
+    np.testing.assert_allclose(model.predict_proba(predictions()), [[0.42, 0.58]])
+    assert model.predict(predictions()).tolist() == [1]
 
 
 def test_the_sum_of_confidences_says_zero():
     model = team(voting="confidence")
-    np.testing.assert_allclose(model.predict_proba(opinions()), [[1.8 / 3.5, 1.7 / 3.5]])
-    assert model.predict(opinions()).tolist() == [0]
+    np.testing.assert_allclose(model.predict_proba(predictions()), [[1.8 / 3.5, 1.7 / 3.5]])
+    assert model.predict(predictions()).tolist() == [0]
 
 
 def test_the_team_of_numbers():

@@ -71,7 +71,7 @@ def run_rounds(
         # guessing: another draw may be.
         for attempt in range(1 + learner.n_redraws):
             lesson = learner.learn(rows, number + attempt * 2**32)
-            verdict = rule.judge(lesson.shares, lesson.predicted, sum_of_weights, lesson.said)
+            verdict = rule.scorer(lesson.shares, lesson.predicted, sum_of_weights, lesson.said)
             if not verdict.is_useless:
                 break
         if verdict.is_useless:

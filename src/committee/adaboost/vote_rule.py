@@ -86,7 +86,7 @@ class VoteRule:
     Examples
     --------
     >>> rule = VoteRule("discrete", "SAMME", 2, 1.0, 0.0)
-    >>> verdict = rule.judge(np.array([[0.5, 0.2], [0.1, 0.2]]), np.array([0, 1]), 0.0)
+    >>> verdict = rule.scorer(np.array([[0.5, 0.2], [0.1, 0.2]]), np.array([0, 1]), 0.0)
     >>> round(verdict.error, 12), round(verdict.weight, 3), round(verdict.normalizer, 3)
     (0.3, 0.847, 0.917)
     """
@@ -107,7 +107,7 @@ class VoteRule:
         """Whether the product of the normalizers bounds the training error."""
         return self.n_classes == 2 or (self.variant == "discrete" and self.multiclass == "M1")
 
-    def judge(
+    def scorer(
         self,
         shares: Floats,
         predicted: NDArray[np.intp],

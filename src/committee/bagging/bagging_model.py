@@ -44,7 +44,7 @@ from committee.tables.native_table import AnyTable, data_fingerprint
 from committee.tables.target import check_same_length, read_weights
 from committee.trees.tree_members import TreeMembers
 
-# Opinions are added up in blocks of so many members. The blocks do not depend on the number of
+# Predictions are added up in blocks of so many members. The blocks do not depend on the number of
 # workers, so neither do the roundings of the sums.
 _BLOCK = 8
 
@@ -102,11 +102,11 @@ class BaggingModel(MetaEstimator):
 
     @abstractmethod
     def _reading(self, n_values: int) -> Reading:
-        """Return how the opinions of members are read."""
+        """Return how the predictions of members are read."""
 
     @abstractmethod
     def _n_values(self) -> int:
-        """Return the number of columns of an opinion, after fitting."""
+        """Return the number of columns of a prediction, after fitting."""
 
     def _uses_median(self) -> bool:
         return False
@@ -396,7 +396,7 @@ class BaggingModel(MetaEstimator):
         return in_order(work, calls, min(n_workers, len(calls)), use_threads=True, own=own)
 
     def _combined(self, X: Any, params: Mapping[str, Any]) -> Floats:
-        """Return the common opinion of the members: weighted means or medians."""
+        """Return the common prediction of the members: weighted means or medians."""
         members = self.__dict__.get("estimators_")
         if isinstance(members, TreeMembers):
             return self._combined_trees(members, X)

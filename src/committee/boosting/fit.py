@@ -122,7 +122,7 @@ class BoostingFit:
         attributes |= self._results(rounds, job)
         attributes |= {
             "_start": start,
-            "_loss": job.judge.losses[0],
+            "_loss": job.scorer.losses[0],
             "_given_loss": self.loss,
             "_seed": self.seed,
             "_fingerprint": self._fingerprint(attributes["_sum"]),
@@ -341,8 +341,8 @@ class BoostingFit:
     def _job(self, learner: TreeLearner | AnyLearner, start: BoostingStart) -> BoostingJob:
         scores = start.scores(self.X, self.n_rows, self.loss)
         # All rounds are measured by one loss, that of the start.
-        judge, log = self.objective.prepared(scores), TrainingLog.empty()
-        watch = self._watch(judge, start)
+        scorer, log = self.objective.prepared(scores), TrainingLog.empty()
+        watch = self._watch(scorer, start)
         tol = float(self.model.tol)
         if watch is not None and self.model.scoring is None:
             # Relative to the loss of the start, so that it does not depend on units.
@@ -353,7 +353,7 @@ class BoostingFit:
         return BoostingJob(
             learner,
             self.objective,
-            judge,
+            scorer,
             scores,
             self._mask,
             self._sampler(),
@@ -363,14 +363,14 @@ class BoostingFit:
             log,
         )
 
-    def _watch(self, judge: Objective, start: BoostingStart) -> Watch | None:
+    def _watch(self, scorer: Objective, start: BoostingStart) -> Watch | None:
         """Return the validation rows: those given, or those held out."""
         scoring, rows = self.model.scoring, self.held_out
         if self.eval_set is None:
             if rows is None:
                 return None
             part = self.target.part(rows)
-            return Watch(judge.part(rows, part.weights), part, scoring, rows=rows)
+            return Watch(scorer.part(rows, part.weights), part, scoring, rows=rows)
         X, y, *weight = _opened(self.eval_set)
         try:
             table, n_rows = self._read_validation(X)
@@ -381,7 +381,7 @@ class BoostingFit:
         except (TypeError, ValueError) as error:
             raise type(error)(f"eval_set: {error}") from error
         scores = start.scores(X, n_rows, self.loss)
-        objective = Objective(judge.losses, _columns(part), weights)
+        objective = Objective(scorer.losses, _columns(part), weights)
         return Watch(objective, part, scoring, table=table, scores=scores)
 
     def _read_validation(self, X: Any) -> tuple[Any, int]:

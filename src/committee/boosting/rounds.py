@@ -41,7 +41,7 @@ class BoostingJob:
         What is fitted in each round.
     objective : Objective
         What is minimised; weights are zero for rows that are held out.
-    judge : Objective
+    scorer : Objective
         The same with the loss that all rounds are measured by.
     scores : ndarray of float64, shape (n_rows, n_columns), Fortran-ordered
         Scores of all training rows, so far.
@@ -63,7 +63,7 @@ class BoostingJob:
 
     learner: Any
     objective: Objective
-    judge: Objective
+    scorer: Objective
     scores: Floats
     present: Sample | None
     sampler: RowSampler | None
@@ -77,7 +77,7 @@ class BoostingJob:
         """Boost from round `begin` to before `end`; return the members of each round."""
         started = time.monotonic()
         notes_oob = self.sampler is not None and self.notes_training
-        before = self.judge.row_losses(self.scores) if notes_oob else None
+        before = self.scorer.row_losses(self.scores) if notes_oob else None
         rounds: list[list[Any]] = []
         writer = LogWriter(self.log)
         bound = float(np.abs(self.scores).max(initial=0.0))
@@ -92,11 +92,11 @@ class BoostingJob:
             rounds.append(members)
             entries: dict[str, float] = {}
             if before is not None and sample is not None:
-                losses = self.judge.row_losses(self.scores)
+                losses = self.scorer.row_losses(self.scores)
                 entries = self._losses(losses, before, sample)
                 before = losses
             elif self.notes_training:
-                entries = {"train_loss": self.judge.mean_loss(self.scores)}
+                entries = {"train_loss": self.scorer.mean_loss(self.scores)}
             wants_stop = self._watch(members, entries, number + 1)
             writer.add(entries | {"seconds": time.monotonic() - started})
             progress.show(number + 1)
@@ -114,7 +114,7 @@ class BoostingJob:
 
     def _losses(self, losses: Floats, before: Floats, sample: Sample) -> dict[str, float]:
         """Return the mean losses of the rows that were drawn, and of those that were not."""
-        weights = self.judge.weights
+        weights = self.scorer.weights
         rest = 1 - sample if self.present is None else self.present & (1 - sample)
         left_out = np.flatnonzero(rest)
         entries = {"train_loss": _mean_of(losses, weights, np.flatnonzero(sample))}

@@ -14,7 +14,7 @@ from committee.base.sampling import parameter_seed
 from committee.base.work import Progress
 from committee.combining.level_one_plan import LevelOnePlan, PlanRows, check_cv, plan_level_one
 from committee.members.named_members import Named, NamedMembers
-from committee.members.output import Voice, class_voice, read_labels
+from committee.members.output import Output, class_output, read_labels
 from committee.members.team import Floats, Team
 from committee.tables.native_table import AnyTable, outer_level, reads_tables
 from committee.tables.target import check_same_length, read_reals, read_weights, warn_of_column
@@ -30,7 +30,7 @@ class CommitteeModel(NamedMembers):
     verbose: int
     random_state: Any
 
-    _voices: Any  # fitted: how members are asked
+    _outputs: Any  # fitted: how members are asked
 
     # ---- what classifiers and regressors do in their own way ----
 
@@ -43,7 +43,7 @@ class CommitteeModel(NamedMembers):
         """
 
     @abstractmethod
-    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
+    def _output(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Output:
         """Return how a member is asked."""
 
     @abstractmethod
@@ -121,8 +121,8 @@ class CommitteeModel(NamedMembers):
         )
         return plan_level_one(self.cv, rows, n_layers)
 
-    def _voices_of(self, team: Team, pairs: Named) -> list[Voice]:
-        return [self._voice(name, each, team.labels) for name, each in pairs]
+    def _outputs_of(self, team: Team, pairs: Named) -> list[Output]:
+        return [self._output(name, each, team.labels) for name, each in pairs]
 
     def _progress(self, n_all: int, noun: str = "fits") -> Progress:
         return Progress(type(self).__name__, noun, max(1, n_all), int(self.verbose))
@@ -142,10 +142,10 @@ class CommitteeModel(NamedMembers):
     # ---- asking ----
 
     @property
-    def _member_voices(self) -> list[Voice]:
+    def _member_outputs(self) -> list[Output]:
         """How each of `estimators_` is asked."""
-        voices: list[Voice] = self._voices
-        return voices
+        outputs: list[Output] = self._outputs
+        return outputs
 
     def _open(self, X: Any) -> AnyTable:
         """Return a table to predict, with the columns of `fit`."""
@@ -169,9 +169,9 @@ class OfClassifiers(CommitteeModel):
         warn_of_column(y, stacklevel=5)
         return read_labels(y, pairs if self._is_prefit else [], type(self).__name__)
 
-    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
+    def _output(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Output:
         assert labels is not None
-        return class_voice(name, estimator, labels, self._ways_to_ask(), is_prefit=self._is_prefit)
+        return class_output(name, estimator, labels, self._ways_to_ask(), is_prefit=self._is_prefit)
 
 
 class OfRegressors(CommitteeModel):
@@ -189,14 +189,16 @@ class OfRegressors(CommitteeModel):
             )
         return values[:, 0], None
 
-    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
-        return Voice("predict", 0)
+    def _output(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Output:
+        return Output("predict", 0)
 
 
-def ask_each(members: Sequence[Any], voices: Sequence[Voice], table: AnyTable) -> Iterator[Floats]:
+def ask_each(
+    members: Sequence[Any], outputs: Sequence[Output], table: AnyTable
+) -> Iterator[Floats]:
     """Yield what each fitted member says about the rows of a table."""
-    for member, voice in zip(members, voices, strict=True):
+    for member, output in zip(members, outputs, strict=True):
         shown = table.shown_to(member) if reads_tables(member) else table.native
         with table.quiet():
-            opinion = voice.ask(member, shown)
-        yield opinion
+            prediction = output.ask(member, shown)
+        yield prediction

@@ -1,4 +1,4 @@
-"""Opinions of members on rows that they have not seen, and the members that will predict."""
+"""Predictions of members on rows that they have not seen, and the members that will predict."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from committee.base.work import Progress
 from committee.combining.level_one_plan import LevelOnePlan, Split
 from committee.files.codec_classes import register
 from committee.members.named_members import Named
-from committee.members.output import Voice
+from committee.members.output import Output
 from committee.members.parallel import is_own
 from committee.members.team import Floats, Rows, Task, Team
 from committee.tables.native_table import reads_tables
@@ -31,18 +31,18 @@ class LevelOne:
     ----------
     members : list of estimators
         Fitted, to predict with.
-    voices : list of Voice
+    outputs : list of Output
         How each is asked.
-    opinions : list of ndarray of float64, shape (n_rows, n_columns)
+    predictions : list of ndarray of float64, shape (n_rows, n_columns)
         What members that had not seen a row said about it, the mean where several did; NaN where
         none did. Empty if nobody asked for them.
     covered : ndarray of bool, shape (n_rows,)
-        Rows that every member has an opinion on.
+        Rows that every member has a prediction on.
     """
 
     members: list[Any]
-    voices: list[Voice]
-    opinions: list[Floats]
+    outputs: list[Output]
+    predictions: list[Floats]
     covered: NDArray[np.bool_]
 
 
@@ -52,13 +52,13 @@ class FoldMean(BaseEstimator):
 
     Parameters
     ----------
-    voice : Voice
-        How the models are asked.
+    output : Output
+        How the predictions of the models are read. Named as in model files.
     estimators : list of estimators
         The fitted models.
     """
 
-    def __init__(self, voice: Voice, estimators: list[Any]) -> None:
+    def __init__(self, voice: Output, estimators: list[Any]) -> None:
         self.voice = voice
         self.estimators = estimators
 
@@ -71,7 +71,7 @@ class FoldMean(BaseEstimator):
 
     def _validate_loaded(self) -> None:
         """Check that the parts of a loaded model fit each other."""
-        if type(self.voice) is not Voice or type(self.estimators) is not list:
+        if type(self.voice) is not Output or type(self.estimators) is not list:
             raise ValueError("models of folds need a voice")
         check_answers(self.estimators, [self.voice] * max(len(self.estimators), 1))
 
@@ -99,19 +99,19 @@ class FoldMean(BaseEstimator):
         return np.asarray(mean.argmax(axis=1))
 
 
-def check_answers(members: Any, voices: Any) -> None:
+def check_answers(members: Any, outputs: Any) -> None:
     """Raise unless there is a voice for each loaded member, which can be asked so."""
-    if type(members) is not list or type(voices) is not list or not members:
+    if type(members) is not list or type(outputs) is not list or not members:
         raise ValueError("there are no members")
-    if len(members) != len(voices) or not all(type(each) is Voice for each in voices):
+    if len(members) != len(outputs) or not all(type(each) is Output for each in outputs):
         raise ValueError("members and voices do not fit each other")
-    for member, voice in zip(members, voices, strict=True):
-        if not callable(getattr(member, voice.method, None)):
-            raise ValueError(f"a member has no {voice.method}")
+    for member, output in zip(members, outputs, strict=True):
+        if not callable(getattr(member, output.method, None)):
+            raise ValueError(f"a member has no {output.method}")
 
 
 def count_fits(pairs: Named, plan: LevelOnePlan, n_splits: int, n_rows: int, *, refit: bool) -> int:
-    """Return how many fits a layer takes that is asked for opinions."""
+    """Return how many fits a layer takes that is asked for predictions."""
     if plan.source == "prefit":
         return 0
     is_once = [plan.source == "oob" and _has_oob(each, n_rows) for _, each in pairs]
@@ -121,12 +121,12 @@ def count_fits(pairs: Named, plan: LevelOnePlan, n_splits: int, n_rows: int, *, 
 def fit_layer(
     team: Team,
     pairs: Named,
-    voices: Sequence[Voice],
+    outputs: Sequence[Output],
     plan: LevelOnePlan,
     splits: Sequence[Split],
     *,
     refit: bool,
-    wants_opinions: bool,
+    wants_predictions: bool,
     progress: Progress,
     fits_whole: bool = True,
 ) -> LevelOne:
@@ -138,10 +138,10 @@ def fit_layer(
         The rows.
     pairs : list of (name, estimator)
         The members.
-    voices : sequence of Voice
+    outputs : sequence of Output
         How each is asked.
     plan : LevelOnePlan
-        Whether opinions come from splits, out-of-bag rows or fitted members.
+        Whether predictions come from splits, out-of-bag rows or fitted members.
     splits : sequence of (train, test)
         The splits of this layer.
     refit : bool
@@ -152,87 +152,87 @@ def fit_layer(
         Told how many fits are done.
     fits_whole : bool, default=True
         Without, members that would be fitted once more, to all rows, are None: whoever looks at
-        the opinions first decides which of them are worth a fit.
+        the predictions first decides which of them are worth a fit.
 
     Returns
     -------
     layer : LevelOne
-        Members and opinions.
+        Members and predictions.
     """
     if plan.source == "prefit":
-        return _ask_fitted(team, pairs, voices, wants_opinions)
-    wants_oob = wants_opinions and plan.source == "oob"
+        return _ask_fitted(team, pairs, outputs, wants_predictions)
+    wants_oob = wants_predictions and plan.source == "oob"
     has_oob = [wants_oob and _has_oob(each, len(team.y)) for _, each in pairs]
     tasks: list[Task] = []
     owners: list[int] = []
-    for number, ((name, estimator), voice) in enumerate(zip(pairs, voices, strict=True)):
+    for number, ((name, estimator), output) in enumerate(zip(pairs, outputs, strict=True)):
         own = []
         if has_oob[number]:
             own.append(Task(name, number, clone(estimator).set_params(oob_score=True)))
         else:
-            if fits_whole and (refit or not wants_opinions):
+            if fits_whole and (refit or not wants_predictions):
                 own.append(Task(name, number, estimator))
-            if wants_opinions:
+            if wants_predictions:
                 own += [
-                    Task(name, number, estimator, train, test, voice, keeps=not refit)
+                    Task(name, number, estimator, train, test, output, keeps=not refit)
                     for train, test in splits
                 ]
         tasks += own
         owners += [number] * len(own)
     with warnings.catch_warnings():
-        if any(has_oob):  # rows without an out-of-bag opinion are left out here
+        if any(has_oob):  # rows without an out-of-bag prediction are left out here
             warnings.filterwarnings("ignore", message="(?s).*(out-of-bag|OOB)")
         results = team.run(tasks, progress)
     members: list[Any] = []
-    opinions: list[Floats] = []
-    voices = list(voices)
+    predictions: list[Floats] = []
+    outputs = list(outputs)
     for number, (_, estimator) in enumerate(pairs):
         mine = [
             (task, result)
             for owner, task, result in zip(owners, tasks, results, strict=True)
             if owner == number
         ]
-        voice = voices[number]
+        output = outputs[number]
         if has_oob[number]:
             member = mine[0][1][0]
-            opinions.append(_on_all_rows(_oob_opinion(member, voice), team))
+            predictions.append(_on_all_rows(_oob_prediction(member, output), team))
             members.append(member.set_params(oob_score=estimator.get_params()["oob_score"]))
             continue
         whole = [result[0] for task, result in mine if task.train is None]
         folds = [(task.test, result) for task, result in mine if task.train is not None]
-        if wants_opinions:
-            opinions.append(_mean_opinion(len(team.y), folds))
+        if wants_predictions:
+            predictions.append(_mean_prediction(len(team.y), folds))
         if whole or refit:
             members.append(whole[0] if whole else None)
         else:
-            members.append(FoldMean(voice, [member for _, (member, _) in folds]))
-            voices[number] = replace(voice, labels=None)
-    return LevelOne(members, voices, opinions, _covered(opinions, len(team.y)))
+            members.append(FoldMean(output, [member for _, (member, _) in folds]))
+            outputs[number] = replace(output, labels=None)
+    return LevelOne(members, outputs, predictions, _covered(predictions, len(team.y)))
 
 
 def _ask_fitted(
-    team: Team, pairs: Named, voices: Sequence[Voice], wants_opinions: bool
+    team: Team, pairs: Named, outputs: Sequence[Output], wants_predictions: bool
 ) -> LevelOne:
     members = [estimator for _, estimator in pairs]
-    opinions = []
-    if wants_opinions:
-        opinions = [team.ask(each, v, None) for each, v in zip(members, voices, strict=True)]
-    return LevelOne(members, list(voices), opinions, _covered(opinions, len(team.y)))
+    predictions = []
+    if wants_predictions:
+        predictions = [team.ask(each, v, None) for each, v in zip(members, outputs, strict=True)]
+    return LevelOne(members, list(outputs), predictions, _covered(predictions, len(team.y)))
 
 
-def _covered(opinions: Sequence[Floats], n_rows: int) -> NDArray[np.bool_]:
+def _covered(predictions: Sequence[Floats], n_rows: int) -> NDArray[np.bool_]:
     covered = np.ones(n_rows, bool)
-    for each in opinions:
+    for each in predictions:
         covered &= ~np.isnan(each).any(axis=1)
     return covered
 
 
-def _mean_opinion(n_rows: int, folds: Sequence[tuple[Rows | None, tuple[Any, Any]]]) -> Floats:
+def _mean_prediction(n_rows: int, folds: Sequence[tuple[Rows | None, tuple[Any, Any]]]) -> Floats:
     """Return the mean over the models that were asked about a row; NaN where none was."""
     width = folds[0][1][1].shape[1]
     total, counts = np.zeros((n_rows, width)), np.zeros(n_rows)
-    for test, (_, opinion) in folds:
-        total[test] += opinion
+    for test, (_, prediction) in folds:
+        total[test] += prediction
         counts[test] += 1
     with np.errstate(invalid="ignore"):
         return np.asarray(total / counts[:, np.newaxis])
@@ -252,24 +252,24 @@ def _has_oob(estimator: Any, n_rows: int) -> bool:
     return (is_int(drawn) and drawn < n_rows) or (is_real(drawn) and 0 < drawn < 1)
 
 
-def _on_all_rows(opinion: Floats, team: Team) -> Floats:
-    """Return an opinion on the rows of a team; a member may have been fitted to those present."""
-    if team.weights is None or len(opinion) == len(team.y):
-        return opinion
-    values = np.full((len(team.y), opinion.shape[1]), np.nan)
-    values[team.weights > 0] = opinion
+def _on_all_rows(prediction: Floats, team: Team) -> Floats:
+    """Return predictions for all rows of a team; a member may have been fitted to those present."""
+    if team.weights is None or len(prediction) == len(team.y):
+        return prediction
+    values = np.full((len(team.y), prediction.shape[1]), np.nan)
+    values[team.weights > 0] = prediction
     return values
 
 
-def _oob_opinion(member: Any, voice: Voice) -> Floats:
-    if not voice.n_classes:
+def _oob_prediction(member: Any, output: Output) -> Floats:
+    if not output.n_classes:
         return np.asarray(member.oob_prediction_, np.float64).reshape(-1, 1)
     shares = np.array(member.oob_decision_function_, np.float64)
-    shares[shares.sum(axis=1) == 0] = np.nan  # scikit-learn's mark of a row without opinion
-    codes = voice.codes_of(member)
-    values = np.where(np.isnan(shares[:, :1]), np.nan, np.zeros((len(shares), voice.n_classes)))
+    shares[shares.sum(axis=1) == 0] = np.nan  # scikit-learn's mark of a row without prediction
+    codes = output.codes_of(member)
+    values = np.where(np.isnan(shares[:, :1]), np.nan, np.zeros((len(shares), output.n_classes)))
     values[:, codes] = shares
-    if voice.method == "predict":
-        votes = np.eye(voice.n_classes)[np.nan_to_num(values).argmax(axis=1)]
+    if output.method == "predict":
+        votes = np.eye(output.n_classes)[np.nan_to_num(values).argmax(axis=1)]
         return np.where(np.isnan(values[:, :1]), np.nan, votes)
     return values

@@ -1,7 +1,7 @@
-"""Where the opinions come from that a meta-learner, or weights of votes, are learnt from.
+"""Where the predictions come from that a meta-learner, or weights of votes, are learnt from.
 
-*Level-one data* are opinions of members on rows that they have not seen. A plan says which rows a
-member learns from and which it is then asked about, for each layer of a stack. Every plan is
+*Level-one data* are predictions of members on rows that they have not seen. A plan says which rows
+a member learns from and which it is then asked about, for each layer of a stack. Every plan is
 checked: no row is on both sides of a split.
 """
 

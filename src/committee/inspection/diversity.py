@@ -26,7 +26,7 @@ from committee.tables.target import check_same_length, read_classes, read_reals,
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
-_BLOCK_CELLS = 2**24  # opinions held at a time
+_BLOCK_CELLS = 2**24  # predictions held at a time
 _MEASURES = ("q", "kappa", "disagreement", "double_fault", "correlation")
 
 
@@ -60,7 +60,7 @@ class Diversity:
         Squared error of each: of its prediction, or of its probabilities summed over the classes
         (Brier score). A member that is asked for votes counts as sure.
     combined_error : float
-        The same of the weighted mean of all opinions: E_c.
+        The same of the weighted mean of all predictions: E_c.
     mean_error : float
         Weighted mean of `error`: E_av.
     ambiguity : float
@@ -179,7 +179,7 @@ def diversity(committee: Any, X: Any, y: Any, sample_weight: Any = None) -> Dive
         Forests, bagging, AdaBoost, votes, stacks (their first layer) and selections of this
         library or of scikit-learn: anything with fitted `estimators_`. A list holds fitted
         classifiers or fitted regressors, or pairs of names and these, and counts as a mean with
-        equal weights. Gradient boosting has no members with opinions of their own.
+        equal weights. Gradient boosting has no members with predictions of their own.
     X : table of shape (n_rows, n_features)
         Rows that the committee has not been fitted to; on its training rows members look better
         and more alike than they are.
@@ -225,9 +225,9 @@ def diversity(committee: Any, X: Any, y: Any, sample_weight: Any = None) -> Dive
         weights = np.ones(table.n_rows)
     tally = _Tally(panel, target.n_classes)
     for rows in _blocks(np.flatnonzero(weights), len(panel) * max(target.n_classes, 1)):
-        opinions, codes = _ask_all(panel, AnyTable(table.take(rows, None)), target)
+        predictions, codes = _ask_all(panel, AnyTable(table.take(rows, None)), target)
         answers = None if own is None else target.of_committee(own, rows)
-        tally.add(opinions, codes, target.rows(rows), weights[rows], answers)
+        tally.add(predictions, codes, target.rows(rows), weights[rows], answers)
     return tally.result()
 
 
@@ -247,12 +247,12 @@ def _own_answer(committee: Any, X: Any) -> tuple[NDArray[Any], Floats | None] | 
 
 
 def _ask_all(panel: Panel, table: AnyTable, target: _Target) -> tuple[Floats, Codes | None]:
-    """Return opinions, n_members x n_rows x n_values, and predicted codes, n_rows x n_members."""
+    """Return predictions (n_members x n_rows x n_values) and codes (n_rows x n_members)."""
     said = [panel.ask(number, table) for number in range(len(panel))]
-    opinions = np.stack([target.spread(opinion) for opinion, _ in said])
+    predictions = np.stack([target.spread(prediction) for prediction, _ in said])
     if panel.labels is None:
-        return opinions, None
-    return opinions, np.column_stack([codes for _, codes in said if codes is not None])
+        return predictions, None
+    return predictions, np.column_stack([codes for _, codes in said if codes is not None])
 
 
 class _Target:
@@ -283,10 +283,10 @@ class _Target:
         codes = self.codes[rows]
         return np.eye(self.n_classes)[codes], codes
 
-    def spread(self, opinion: Floats) -> Floats:
-        """Return an opinion with a column for every class."""
-        n_more = self.n_classes - opinion.shape[1]
-        return np.pad(opinion, ((0, 0), (0, n_more))) if n_more > 0 else opinion
+    def spread(self, prediction: Floats) -> Floats:
+        """Return a prediction with a column for every class."""
+        n_more = self.n_classes - prediction.shape[1]
+        return np.pad(prediction, ((0, 0), (0, n_more))) if n_more > 0 else prediction
 
     def of_committee(
         self, own: tuple[NDArray[Any], Floats | None], rows: NDArray[np.int64]
@@ -314,14 +314,14 @@ class _Tally:
 
     def add(
         self,
-        opinions: Floats,
+        predictions: Floats,
         codes: Codes | None,
         truth: tuple[Floats, Codes | None],
         weights: Floats,
         own: tuple[Floats | None, Codes | None] | None,
     ) -> None:
         values, true_codes = truth
-        errors = opinions - values  # first, or small errors of large numbers lose their digits
+        errors = predictions - values  # first, or small errors of large numbers lose their digits
         mean = np.einsum("m,mrv->rv", self._panel.weights, errors)
         self._error += _weighted_sum((errors**2).sum(axis=2), weights)
         self._spread += _weighted_sum(((errors - mean) ** 2).sum(axis=2), weights)

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 from committee.combining.combiner import CommitteeModel
 from committee.combining.convex_weights import ConvexClassifier, ConvexRegressor
-from committee.members.output import Voice
+from committee.members.output import Output
 from committee.members.parallel import is_own
 from committee.tables.native_table import AnyTable
 
@@ -58,21 +58,21 @@ class Panel:
         return len(self.names)
 
     def ask(self, number: int, table: AnyTable) -> tuple[Floats, NDArray[np.intp] | None]:
-        """Return the opinion of a member, and the code of the class that it predicts."""
+        """Return the prediction of a member, and the code of the class that it predicts."""
         member = self.members[number]
         X = _shown(member, table, self._columns_of(number, member, table.n_features))
         if self.labels is None:
             answer = np.asarray(member.predict(X), np.float64)
             return answer.reshape(len(answer), -1), None
         own = self.labels if self.speaks_labels[number] else None
-        votes = Voice("predict", len(self.labels), own)
+        votes = Output("predict", len(self.labels), own)
         if not (self.asks_shares and _has_shares(member)):
-            opinion = votes.ask(member, X)
-            return opinion, opinion.argmax(axis=1)
-        opinion = Voice("predict_proba", len(self.labels), own).ask(member, X)
+            prediction = votes.ask(member, X)
+            return prediction, prediction.argmax(axis=1)
+        prediction = Output("predict_proba", len(self.labels), own).ask(member, X)
         # Others may predict another class than the likeliest, as SVC does.
-        chosen = opinion if is_own(member) else votes.ask(member, X)
-        return opinion, chosen.argmax(axis=1)
+        chosen = prediction if is_own(member) else votes.ask(member, X)
+        return prediction, chosen.argmax(axis=1)
 
     def _columns_of(self, number: int, member: Any, n_features: int) -> NDArray[np.int64] | None:
         if self.columns is None:
@@ -160,7 +160,7 @@ def _members_of(committee: Any) -> Sequence[Any]:
     if kind.startswith(("GradientBoosting", "HistGradientBoosting")):
         raise TypeError(
             f"the members of {kind} are steps of one sum, each of which corrects those before, and "
-            "have no opinions of their own to compare; take forests, bagging, AdaBoost, votes, "
+            "have no predictions of their own to compare; take forests, bagging, AdaBoost, votes, "
             "stacks or a list of fitted estimators"
         )
     members = getattr(committee, "estimators_", None)
@@ -175,7 +175,7 @@ def _members_of(committee: Any) -> Sequence[Any]:
     if getattr(committee, "n_outputs_", 1) != 1:
         raise ValueError(f"committee must have one output; got a {kind} of {committee.n_outputs_}")
     if isinstance(members, np.ndarray) and members.ndim > 1:
-        raise TypeError(f"the members of {kind} have no opinions of their own to compare")
+        raise TypeError(f"the members of {kind} have no predictions of their own to compare")
     return members  # type: ignore[no-any-return]
 
 
@@ -225,7 +225,7 @@ def _counts_votes(committee: Any) -> bool:
 def _speak_labels(committee: Any, members: Sequence[Any], labels: NDArray[Any]) -> Sequence[bool]:
     """Whether the classes that each member knows are something else than codes 0, 1, ..."""
     if isinstance(committee, CommitteeModel):  # which knows; fitted members are among others
-        return [voice.labels is not None for voice in committee._member_voices]
+        return [output.labels is not None for output in committee._member_outputs]
     codes = set(range(len(labels)))
     if set(labels.tolist()) <= codes:
         return [False] * len(members)  # labels are codes
@@ -248,8 +248,8 @@ def _is_classifier(estimator: Any) -> bool:
 
 
 def _has_shares(member: Any) -> bool:
-    voice = getattr(member, "voice", None)  # models of folds tell what they are asked for
-    is_asked = not isinstance(voice, Voice) or voice.method == "predict_proba"
+    output = getattr(member, "voice", None)  # models of folds tell what they are asked for
+    is_asked = not isinstance(output, Output) or output.method == "predict_proba"
     return is_asked and hasattr(member, "predict_proba")
 
 

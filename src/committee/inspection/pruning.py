@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from committee.base.params import check_int, check_real
-from committee.combining.selection.candidate_scores import Floats, Opinions
+from committee.combining.selection.candidate_scores import Floats, MemberPredictions
 from committee.combining.selection.greedy_selection import Path, cross_fitted, walk
 from committee.evaluation.scored_target import OobTarget, resolve_metric
 from committee.files.codec_classes import register
@@ -162,7 +162,7 @@ def prune_ensemble(
 
     Notes
     -----
-    The opinions of all members on all rows are held in memory at once.
+    The predictions of all members on all rows are held in memory at once.
 
     Examples
     --------
@@ -179,9 +179,9 @@ def prune_ensemble(
     metric = _check_scoring(scoring, bool(class_labels(ensemble)))
     said, weights = ask_members(ensemble, X)
     check_average(ensemble, X, said, weights)
-    opinions = _opinions(ensemble, said, y, metric, sample_weight)
+    predictions = _predictions(ensemble, said, y, metric, sample_weight)
     voting = np.flatnonzero(weights)  # a member of weight zero says nothing
-    path = _order(replace(opinions, said=opinions.said[voting]), weights[voting])
+    path = _order(replace(predictions, said=predictions.said[voting]), weights[voting])
     n_kept = _fewest(path.found, tolerance or 0.0) if n_members is None else n_members
     path = replace(path, members=voting[path.members], n_kept=min(n_kept, len(voting)))
     return picked(ensemble, np.sort(path.members[: path.n_kept])), path
@@ -219,8 +219,10 @@ def _check_scoring(scoring: Any, is_classifier: bool) -> Any:
     return scoring
 
 
-def _opinions(ensemble: Any, said: Floats, y: Any, metric: Any, sample_weight: Any) -> Opinions:
-    """Return the opinions on the rows that are there, with the truth."""
+def _predictions(
+    ensemble: Any, said: Floats, y: Any, metric: Any, sample_weight: Any
+) -> MemberPredictions:
+    """Return the predictions on the rows that are there, with the truth."""
     labels = class_labels(ensemble)
     codes = _codes(y, labels) if labels else None
     target = OobTarget(codes, labels, None if labels else read_reals(y)[0])
@@ -232,8 +234,8 @@ def _opinions(ensemble: Any, said: Floats, y: Any, metric: Any, sample_weight: A
         )
     weights = read_weights(sample_weight, target.n_rows)
     target = replace(target, weights=weights)
-    opinions = Opinions(said, target, metric)
-    return opinions if weights is None else opinions.part(np.flatnonzero(weights))
+    predictions = MemberPredictions(said, target, metric)
+    return predictions if weights is None else predictions.part(np.flatnonzero(weights))
 
 
 def _codes(y: Any, labels: list[NDArray[Any]]) -> NDArray[np.int32]:
@@ -256,30 +258,30 @@ def _codes(y: Any, labels: list[NDArray[Any]]) -> NDArray[np.int32]:
     return np.column_stack(columns)
 
 
-def _order(opinions: Opinions, weights: Floats) -> PruningPath:
+def _order(predictions: MemberPredictions, weights: Floats) -> PruningPath:
     """Put all members in order, and judge each number of them."""
-    is_classifier = bool(opinions.target.classes)
+    is_classifier = bool(predictions.target.classes)
     plain = "accuracy" if is_classifier else "r2"
 
-    def ordered(rows: Opinions) -> Path:
-        return walk(rows.judge(), rows.n_members, steps=weights, with_replacement=False)
+    def ordered(rows: MemberPredictions) -> Path:
+        return walk(rows.scorer(), rows.n_members, steps=weights, with_replacement=False)
 
-    def judged(rows: Opinions, path: Path) -> Floats:
-        judges = rows.judge(), replace(rows, scoring=plain).judge()
-        return np.array([judge.along(path.members, weights) for judge in judges])
+    def judged(rows: MemberPredictions, path: Path) -> Floats:
+        scorers = rows.scorer(), replace(rows, scoring=plain).scorer()
+        return np.array([scorer.along(path.members, weights) for scorer in scorers])
 
-    path = ordered(opinions)
-    trial = cross_fitted(opinions, lambda rest, fold: judged(fold, ordered(rest)), _SEED)
+    path = ordered(predictions)
+    trial = cross_fitted(predictions, lambda rest, fold: judged(fold, ordered(rest)), _SEED)
     if trial is None:  # too few rows for some to have no say
-        trial = judged(opinions, path)
+        trial = judged(predictions, path)
         warnings.warn(
-            f"{opinions.n_rows} rows are too few to choose an order by some and to judge it by "
+            f"{predictions.n_rows} rows are too few to choose an order by some and to judge it by "
             "others; what is found is only promised",
             UserWarning,
             stacklevel=4,
         )
     found, accuracy = trial
-    metric = opinions.scoring
+    metric = predictions.scoring
     name = metric if isinstance(metric, str) else getattr(metric, "__name__", repr(metric))
     n_all = len(path.members)
     return PruningPath(path.members, name, path.scores, found, accuracy, n_all, is_classifier)

@@ -245,7 +245,7 @@ def _params_of(member: Any) -> dict[str, Any]:
     return dict(member.get_params()) if hasattr(member, "get_params") else {}
 
 
-def check_class_counts(model: Any, voices: Sequence[Any]) -> None:
+def check_class_counts(model: Any, outputs: Sequence[Any]) -> None:
     """Raise unless the members of a loaded model speak of as many classes as it has."""
     if type(model.n_features_in_) is not int or model.n_features_in_ < 1:
         raise ValueError("the number of features is no number")
@@ -254,6 +254,6 @@ def check_class_counts(model: Any, voices: Sequence[Any]) -> None:
         raise ValueError("there must be a name for each feature")
     classes = model.classes_ if model._member_kind == "classifier" else ()
     is_of_sets = type(classes) is list  # rows can have several labels
-    found = {(voice.n_labels, voice.n_classes) for voice in voices}
+    found = {(output.n_labels, output.n_classes) for output in outputs}
     if found != {(len(classes), 0) if is_of_sets else (0, len(classes))}:
         raise ValueError("members speak of another number of classes")

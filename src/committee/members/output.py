@@ -26,7 +26,7 @@ METHODS = ("predict_proba", "decision_function", "predict")
 
 @register("Voice")
 @dataclass(frozen=True, eq=False)
-class Voice:
+class Output:
     """How one member is asked.
 
     Parameters
@@ -48,9 +48,9 @@ class Voice:
     --------
     >>> from sklearn.dummy import DummyClassifier
     >>> member = DummyClassifier().fit([[0], [1], [2]], [2, 2, 0])
-    >>> Voice("predict_proba", 3).ask(member, [[5]]).round(2).tolist()
+    >>> Output("predict_proba", 3).ask(member, [[5]]).round(2).tolist()
     [[0.33, 0.0, 0.67]]
-    >>> Voice("predict", 3).ask(member, [[5]]).tolist()
+    >>> Output("predict", 3).ask(member, [[5]]).tolist()
     [[0.0, 0.0, 1.0]]
     """
 
@@ -216,9 +216,9 @@ def first_method(name: str, estimator: Any, methods: Sequence[str]) -> str:
     return method
 
 
-def class_voice(
+def class_output(
     name: str, estimator: Any, labels: NDArray[Any], methods: Sequence[str], *, is_prefit: bool
-) -> Voice:
+) -> Output:
     """Return how a classifier is asked.
 
     Parameters
@@ -236,12 +236,12 @@ def class_voice(
 
     Returns
     -------
-    voice : Voice
+    output : Output
         How to ask.
     """
     method = first_method(name, estimator, methods)
     speaks_labels = is_prefit or isinstance(estimator, FrozenEstimator)
-    return Voice(method, len(labels), labels if speaks_labels else None)
+    return Output(method, len(labels), labels if speaks_labels else None)
 
 
 def read_label_sets(y: Any) -> tuple[NDArray[np.int64], list[NDArray[Any]]] | None:
@@ -283,20 +283,20 @@ def _whole_numbers(y: Any) -> NDArray[Any] | None:
     return values
 
 
-def label_voice(
+def label_output(
     name: str,
     estimator: Any,
     values: Sequence[NDArray[Any]],
     methods: Sequence[str],
     *,
     is_prefit: bool,
-) -> Voice:
+) -> Output:
     """Return how a classifier is asked about several labels; see `class_voice`."""
     method = first_method(name, estimator, methods)
     speaks_values = is_prefit or isinstance(estimator, FrozenEstimator)
     # A label that all rows have, or none, has no second value.
     seconds = np.array([own[1] if len(own) > 1 else np.nan for own in values], np.float64)
-    return Voice(method, 0, seconds if speaks_values else None, len(values))
+    return Output(method, 0, seconds if speaks_values else None, len(values))
 
 
 def named_label_sets(codes: Any, values: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -307,7 +307,7 @@ def named_label_sets(codes: Any, values: Sequence[NDArray[Any]]) -> NDArray[Any]
 
 def first_shares(final: Any, answer: Any, n_labels: int) -> Floats:
     """Return the probabilities of the first value of each label, as scikit-learn tells them."""
-    return 1.0 - Voice("predict_proba", 0, n_labels=n_labels).label_columns(final, answer)
+    return 1.0 - Output("predict_proba", 0, n_labels=n_labels).label_columns(final, answer)
 
 
 def refuse_label_sets(switches: dict[str, bool]) -> None:

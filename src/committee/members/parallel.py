@@ -1,4 +1,4 @@
-"""Members of a bagged ensemble: any estimator, fitted to its sample and asked for its opinion.
+"""Members of a bagged ensemble: any estimator, fitted to its sample and asked for its prediction.
 
 A `MemberJob` holds all that is needed to fit one, so that it can be sent to another process. Work
 is cut into chunks whose results come back in order: the ensemble is the same for any number of
@@ -60,9 +60,9 @@ class MemberJob:
     fit_params : dict
         More arguments of `fit`.
     reading : Reading
-        How opinions are read.
+        How predictions are read.
     wants_values : bool
-        Whether to return the opinion on all training rows.
+        Whether to return the prediction on all training rows.
     """
 
     estimator: Any
@@ -78,7 +78,7 @@ class MemberJob:
     wants_values: bool
 
     def fit(self, number: int) -> tuple[Any, Floats | None]:
-        """Fit a member; return it and, if wanted, its opinion on the training rows."""
+        """Fit a member; return it and, if wanted, its prediction on the training rows."""
         counts = self.rows.counts(number)
         try:
             member = self._fit_sample(self._fresh(number), number, counts)
@@ -89,7 +89,7 @@ class MemberJob:
         return member, self.read(member, number) if self.wants_values else None
 
     def read(self, member: Any, number: int) -> Floats:
-        """Return the opinion of a member on the training rows."""
+        """Return the prediction of a member on the training rows."""
         return self.reading.values(member, self.table.shown_to(member, self.columns(number)))
 
     def columns(self, number: int) -> NDArray[np.int64] | None:
@@ -297,6 +297,6 @@ def fit_chunk(job: MemberJob, numbers: Sequence[int]) -> list[tuple[Any, Floats 
 
 
 def read_chunk(job: MemberJob, members: Sequence[Any], numbers: Sequence[int]) -> list[Floats]:
-    """Return the opinions of fitted members on the training rows."""
+    """Return the predictions of fitted members on the training rows."""
     with plain_algebra(job.table, is_own(job.estimator)):
         return [job.read(member, number) for member, number in zip(members, numbers, strict=True)]

@@ -1,6 +1,6 @@
 """What fitted members say about rows, and sums of it over blocks of members.
 
-An *opinion* is an array with a row for each row of the table and a column for each class
+An *prediction* is an array with a row for each row of the table and a column for each class
 (probabilities, or one for the class voted for) or each output of a regression. Members of a
 classifier know classes as codes 0, 1, ..., and may have seen fewer classes than there are.
 """
@@ -22,12 +22,12 @@ Columns = Sequence[NDArray[np.int64] | None]
 
 @dataclass(frozen=True)
 class Reading:
-    """How the opinions of members are read.
+    """How the predictions of members are read.
 
     Parameters
     ----------
     n_values : int
-        Columns of an opinion: classes, or outputs of a regression.
+        Columns of a prediction: classes, or outputs of a regression.
     is_classifier : bool
         Whether members predict class codes.
     use_votes : bool
@@ -51,7 +51,7 @@ class Reading:
         return "predict_proba" if asks_shares and hasattr(member, "predict_proba") else "predict"
 
     def values(self, member: Any, X: Any, params: Mapping[str, Any] | None = None) -> Floats:
-        """Return an opinion: probabilities, one for the class voted for, or numbers."""
+        """Return a prediction: probabilities, one for the class voted for, or numbers."""
         method = self.method(member)
         answer = getattr(member, method)(X, **(params or {}))
         if method == "predict_proba":
@@ -106,7 +106,7 @@ class MemberBlock:
     table : AnyTable
         The rows.
     reading : Reading
-        How opinions are read.
+        How predictions are read.
     params : dict
         More arguments of the method that is asked.
     """
@@ -124,14 +124,14 @@ class MemberBlock:
             yield member, self.table.shown_to(member, chosen), weight
 
     def sum(self) -> Floats:
-        """Add up the weighted opinions, in the order of the members."""
+        """Add up the weighted predictions, in the order of the members."""
         total = np.zeros((self.table.n_rows, self.reading.n_values))
         for member, table, weight in self._each():
             total += weight * self.reading.values(member, table, self.params)
         return total
 
     def each(self) -> Floats:
-        """Return the opinions, one after the other."""
+        """Return the predictions, one after the other."""
         said = [self.reading.values(member, X, self.params) for member, X, _ in self._each()]
         return np.stack(said)
 

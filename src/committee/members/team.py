@@ -24,7 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from committee.base.sampling import member_seed, parameter_seed
 from committee.base.work import Progress, resolve_threads
 from committee.members.meta_estimator import wants_weights
-from committee.members.output import Voice
+from committee.members.output import Output
 from committee.members.parallel import (
     count_workers,
     in_order,
@@ -177,7 +177,7 @@ class Task:
         Rows to learn from; None is all.
     test : ndarray of int or None
         Rows to ask about afterwards; None is none.
-    voice : Voice or None
+    output : Output or None
         How to ask.
     keeps : bool
         Whether the fitted member is wanted.
@@ -188,7 +188,7 @@ class Task:
     estimator: Any
     train: Rows | None = None
     test: Rows | None = None
-    voice: Voice | None = None
+    output: Output | None = None
     keeps: bool = True
 
 
@@ -246,7 +246,7 @@ class Team:
         return replace(self, table=table, y=self.y[rows], weights=weights, fit_params=params)
 
     def run(self, tasks: Sequence[Task], progress: Progress) -> list[tuple[Any, Floats | None]]:
-        """Fit members; return them, where they are kept, and their opinions on test rows."""
+        """Fit members; return them, where they are kept, and their predictions on test rows."""
         results: list[Any] = [None] * len(tasks)
         for places, found in self._all(tasks):
             for place, result in zip(places, found, strict=True):
@@ -353,13 +353,13 @@ class Team:
             member.fit(self.table.take(rows, None), y, **own)
         return member
 
-    def ask(self, member: Any, voice: Voice, rows: Rows | None) -> Floats:
+    def ask(self, member: Any, output: Output, rows: Rows | None) -> Floats:
         """Return what a member says about rows of the table; None is all."""
         if reads_tables(member):
             source = self.shared.source
-            return voice.ask(member, source if rows is None else source.take(rows, None))
+            return output.ask(member, source if rows is None else source.take(rows, None))
         with plain_algebra(self.table, is_own(member)):
-            return voice.ask(member, self.table.take(rows, None))
+            return output.ask(member, self.table.take(rows, None))
 
 
 class Parts:
@@ -403,12 +403,12 @@ class Parts:
 def fit_and_ask(
     team: Team, task: Task, n_threads: int, parts: Parts | None
 ) -> tuple[Any, Floats | None]:
-    """Do a task; return the member, if it is kept, and its opinion on the test rows."""
+    """Do a task; return the member, if it is kept, and its prediction on the test rows."""
     member = team.fit(task, n_threads, parts)
     if parts is not None:
         parts.leave(task.train)
-    opinion = None
+    prediction = None
     if task.test is not None:
-        assert task.voice is not None
-        opinion = team.ask(member, task.voice, task.test)
-    return (member if task.keeps else None), opinion
+        assert task.output is not None
+        prediction = team.ask(member, task.output, task.test)
+    return (member if task.keeps else None), prediction

@@ -92,12 +92,12 @@ class TreeMembers(Sequence[Any]):
         return replace(self, forest=_core.Forest.join(parts), features=features)
 
     def values(self, X: Any, name: str, weights: Floats, hard: bool, n_threads: int) -> Floats:
-        """Return weighted sums of the opinions of all members."""
+        """Return weighted sums of the predictions of all members."""
         table = self.schema.read(X, name)
         return self.forest.predict(table, hard=hard, tree_weights=weights, n_threads=n_threads)
 
     def each(self, X: Any, name: str, n_threads: int) -> Floats:
-        """Return the opinion of each member, shape (n_members, n_rows, n_values)."""
+        """Return the prediction of each member, shape (n_members, n_rows, n_values)."""
         table = self.schema.read(X, name)
         said = self.forest.predict_each(table, n_threads)
         return np.ascontiguousarray(said.transpose(1, 0, 2))

@@ -52,7 +52,7 @@ class DynamicSelectionClassifier(ClassifierMixin, OfClassifiers, DynamicModel):
     scale : bool, default=True
         Divide numbers by their standard deviation first. At most ten of them count.
     cv : int, float, str, splitter, iterable or None, default=None
-        Where the opinions come from that members are judged by, as in `StackingClassifier`: None
+        Where the predictions come from that members are judged by, as in `StackingClassifier`: None
         is five folds, a number of folds, a share of rows to hold out, "loo", "time", "oob",
         "prefit" for members that are fitted already to other rows than these, a splitter or a list
         of (train, test) rows.
@@ -178,8 +178,10 @@ class DynamicSelectionClassifier(ClassifierMixin, OfClassifiers, DynamicModel):
     def _ways_to_ask(self) -> tuple[str, ...]:
         return ("predict_proba", "predict") if self.voting == "soft" else ("predict",)
 
-    def _judge(self, opinions: Sequence[Floats], y: NDArray[Any]) -> tuple[Floats, dict[str, Any]]:
-        right = [each.argmax(axis=1) == y for each in opinions]
+    def _scorer(
+        self, predictions: Sequence[Floats], y: NDArray[Any]
+    ) -> tuple[Floats, dict[str, Any]]:
+        right = [each.argmax(axis=1) == y for each in predictions]
         return np.column_stack(right).astype(np.float64), {}
 
     def _weigh(self, values: Floats, counts: Floats) -> Floats:
@@ -212,7 +214,7 @@ class DynamicSelectionRegressor(RegressorMixin, OfRegressors, DynamicModel):
     scale : bool, default=True
         Divide numbers by their standard deviation first. At most ten of them count.
     cv : int, float, str, splitter, iterable or None, default=None
-        Where the opinions come from that members are judged by; see `DynamicSelectionClassifier`.
+        Where the predictions come from that score the members; see `DynamicSelectionClassifier`.
     refit : bool, default=True
         Fit the members to all rows in the end. False keeps the models of the folds, whose mean
         predicts.
@@ -299,8 +301,10 @@ class DynamicSelectionRegressor(RegressorMixin, OfRegressors, DynamicModel):
 
     # ---- for the base class ----
 
-    def _judge(self, opinions: Sequence[Floats], y: NDArray[Any]) -> tuple[Floats, dict[str, Any]]:
-        errors = np.column_stack([each[:, 0] - y for each in opinions])
+    def _scorer(
+        self, predictions: Sequence[Floats], y: NDArray[Any]
+    ) -> tuple[Floats, dict[str, Any]]:
+        errors = np.column_stack([each[:, 0] - y for each in predictions])
         unit = float(np.abs(errors).max(initial=0.0)) or 1.0
         return (errors / unit) ** 2, {"error_unit_": unit}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from committee.combining.dynamic.competence import LocalCompetence, by_distance,
 from committee.combining.dynamic.neighborhood import METRICS, Neighborhood
 from committee.combining.level_one import LevelOne, count_fits, fit_layer
 from committee.members.named_members import Named
-from committee.members.output import Voice
+from committee.members.output import Output
 from committee.members.team import Floats, Team
 from committee.tables.native_table import AnyTable
 
@@ -27,7 +27,8 @@ from committee.tables.native_table import AnyTable
 class DynamicModel(CommitteeModel):
     """Base class of the dynamic selections."""
 
-    _stored_attributes = ("_voices", "_neighborhood")
+    _stored_attributes = ("_outputs", "_neighborhood")
+    _stored_names: ClassVar[dict[str, str]] = {"_outputs": "_voices"}
     _derived_attributes = ("named_estimators_",)
 
     estimators: Any
@@ -44,7 +45,7 @@ class DynamicModel(CommitteeModel):
 
     # Fitted attributes.
     n_level_one_rows_: int
-    _voices: list[Voice]
+    _outputs: list[Output]
     _neighborhood: Neighborhood
 
     _methods: tuple[str, ...]
@@ -52,7 +53,9 @@ class DynamicModel(CommitteeModel):
     # ---- what classifiers and regressors do in their own way ----
 
     @abstractmethod
-    def _judge(self, opinions: Sequence[Floats], y: NDArray[Any]) -> tuple[Floats, dict[str, Any]]:
+    def _scorer(
+        self, predictions: Sequence[Floats], y: NDArray[Any]
+    ) -> tuple[Floats, dict[str, Any]]:
         """Return how members did on level-one rows, and fitted attributes."""
 
     @abstractmethod
@@ -85,9 +88,9 @@ class DynamicModel(CommitteeModel):
         is_kept = layer.covered if weights is None else layer.covered & (weights > 0)
         kept = np.flatnonzero(is_kept)
         if len(kept) == 0:
-            raise ValueError("no row has an opinion of every member; cv leaves no level-one data")
-        opinions = [each[kept] for each in layer.opinions]
-        values, attributes = self._judge(opinions, team.y[kept])
+            raise ValueError("no row has a prediction of every member; cv leaves no level-one data")
+        predictions = [each[kept] for each in layer.predictions]
+        values, attributes = self._scorer(predictions, team.y[kept])
         neighborhood = Neighborhood.fit(
             AnyTable(table.take(kept, None)),
             values,
@@ -99,7 +102,7 @@ class DynamicModel(CommitteeModel):
             "estimators_": layer.members,
             "named_estimators_": self._named_fitted(pairs, layer.members),
             "n_level_one_rows_": len(kept),
-            "_voices": layer.voices,
+            "_outputs": layer.outputs,
             "_neighborhood": neighborhood,
         }
         self._adopt(team, attributes)
@@ -111,11 +114,11 @@ class DynamicModel(CommitteeModel):
         return fit_layer(
             team,
             pairs,
-            self._voices_of(team, pairs),
+            self._outputs_of(team, pairs),
             plan,
             splits,
             refit=self.refit,
-            wants_opinions=True,
+            wants_predictions=True,
             progress=self._progress(n_fits),
         )
 
@@ -137,10 +140,10 @@ class DynamicModel(CommitteeModel):
         return weights, means, radius
 
     def _mixed(self, X: Any) -> Floats:
-        """Return the mean opinion of the members, each row with its own weights."""
+        """Return the mean prediction of the members, each row with its own weights."""
         table = self._open(X)
         weights, _, _ = self._local(table)
-        said = ask_each(self.estimators_, self._voices, table)
+        said = ask_each(self.estimators_, self._outputs, table)
         return np.asarray(sum(weights[:, [number]] * each for number, each in enumerate(said)))
 
     def explain(self, X: Any) -> LocalCompetence:
@@ -165,7 +168,7 @@ class DynamicModel(CommitteeModel):
         if not hasattr(self, "estimators_"):
             return
         n_members = len(self.estimators_)
-        if len(self._voices) != n_members or not all(type(v) is Voice for v in self._voices):
+        if len(self._outputs) != n_members or not all(type(v) is Output for v in self._outputs):
             raise ValueError("the members do not fit their voices")
         if type(self._neighborhood) is not Neighborhood:
             raise ValueError("the level-one rows are of another type")

@@ -1,6 +1,6 @@
 """How good a committee is, from what each of its members said about rows with a known target.
 
-A committee is a weighted mean of opinions, and a *judge* scores such means: one of them, or all
+A committee is a weighted mean of predictions, and a *judge* scores such means: one of them, or all
 that come of one more member. The greater a score the better. Squared errors need only the products
 of the members' errors, log loss only the probabilities of the true classes; any other metric looks
 at the mean itself.
@@ -31,7 +31,7 @@ _FACTORS = 16  # probabilities that are multiplied before their logarithm is tak
 
 
 @dataclass(frozen=True, eq=False)
-class Opinions:
+class MemberPredictions:
     """What members said about rows, and what is right.
 
     Parameters
@@ -49,8 +49,8 @@ class Opinions:
     --------
     >>> said = np.array([[[1.0], [2.0]], [[3.0], [2.0]]])
     >>> target = OobTarget(reals=np.array([[2.0], [2.0]]))
-    >>> judge = Opinions(said, target, "neg_mean_squared_error").judge()
-    >>> judge.alone().tolist(), judge.of(np.array([1.0, 1.0]))
+    >>> scorer = MemberPredictions(said, target, "neg_mean_squared_error").scorer()
+    >>> scorer.alone().tolist(), scorer.of(np.array([1.0, 1.0]))
     ([-0.5, -0.5], -0.0)
     """
 
@@ -66,15 +66,15 @@ class Opinions:
     def n_rows(self) -> int:
         return int(self.said.shape[1])
 
-    def part(self, rows: Rows) -> Opinions:
-        """Return the opinions on some rows."""
+    def part(self, rows: Rows) -> MemberPredictions:
+        """Return the predictions on some rows."""
         return replace(self, said=self.said[:, rows], target=self.target.part(rows))
 
     def mean(self, weights: Floats) -> Floats:
         """Return the weighted mean of the members."""
         return weighted_sum(weights / weights.sum(), self.said)
 
-    def judge(self) -> Judge:
+    def scorer(self) -> CommitteeScorer:
         """Return who scores committees of these members on these rows."""
         name, one_output = self.scoring, self.target.n_outputs == 1
         if self.target.classes:
@@ -98,7 +98,7 @@ class Opinions:
 
 
 def weighted_sum(weights: Floats, said: Floats) -> Floats:
-    """Return the weighted sum of opinions, added in the order of the members.
+    """Return the weighted sum of predictions, added in the order of the members.
 
     A product of matrices would round as its threads have it.
 
@@ -113,8 +113,8 @@ def weighted_sum(weights: Floats, said: Floats) -> Floats:
     return total
 
 
-class Judge(ABC):
-    """Scores committees of the members of some opinions."""
+class CommitteeScorer(ABC):
+    """Scores committees of the members of some predictions."""
 
     n_members: int
 
@@ -165,21 +165,21 @@ SQUARED: dict[str, Callable[[Any, float], Any]] = {
 }
 
 
-class SquaredError(Judge):
+class SquaredError(CommitteeScorer):
     """Squared errors of means, from the products of the errors of all pairs of members.
 
     The squared error of a weighted mean is w'Pw: a step costs no look at the rows.
     """
 
-    def __init__(self, opinions: Opinions) -> None:
-        target = opinions.target
-        self.n_members = opinions.n_members
-        self._told, self._spread = SQUARED[opinions.scoring], 0.0
-        if opinions.scoring == "r2":
+    def __init__(self, predictions: MemberPredictions) -> None:
+        target = predictions.target
+        self.n_members = predictions.n_members
+        self._told, self._spread = SQUARED[predictions.scoring], 0.0
+        if predictions.scoring == "r2":
             self._spread = target.spread()
         truth = one_hot(target) if target.classes else target.table
-        errors = (opinions.said - truth).reshape(self.n_members, -1)
-        shares = np.repeat(opinions.shares / target.n_outputs, truth.shape[1])
+        errors = (predictions.said - truth).reshape(self.n_members, -1)
+        shares = np.repeat(predictions.shares / target.n_outputs, truth.shape[1])
         self._products = (errors * shares) @ errors.T
 
     def of(self, weights: Floats) -> float:
@@ -204,17 +204,17 @@ def one_hot(target: OobTarget) -> Floats:
 # --- one row at a time --------------------------------------------------------------------------
 
 
-class _RowByRow(Judge):
-    """Scores that are means over the rows, of sums of opinions that all candidates share."""
+class _RowByRow(CommitteeScorer):
+    """Scores that are means over the rows, of sums of predictions that all candidates share."""
 
-    def __init__(self, said: Floats, opinions: Opinions) -> None:
-        self.n_members = opinions.n_members
+    def __init__(self, said: Floats, predictions: MemberPredictions) -> None:
+        self.n_members = predictions.n_members
         self._said = np.ascontiguousarray(said)  # members first, rows last
-        self._shares = None if opinions.target.weights is None else opinions.shares
+        self._shares = None if predictions.target.weights is None else predictions.shares
 
     @abstractmethod
     def _scores(self, sums: Floats, wholes: Floats) -> Floats:
-        """Return the scores of committees from sums of opinions, and the weights in these."""
+        """Return the scores of committees from sums of predictions, and the weights in these."""
 
     def of(self, weights: Floats) -> float:
         sums = weighted_sum(weights, self._said)
@@ -244,10 +244,10 @@ class _RowByRow(Judge):
 class LogLoss(_RowByRow):
     """Minus the log loss: the mean logarithm of the probability of the true class."""
 
-    def __init__(self, opinions: Opinions) -> None:
-        assert opinions.target.codes is not None
-        codes = opinions.target.codes[:, 0]
-        super().__init__(opinions.said[:, np.arange(len(codes)), codes], opinions)
+    def __init__(self, predictions: MemberPredictions) -> None:
+        assert predictions.target.codes is not None
+        codes = predictions.target.codes[:, 0]
+        super().__init__(predictions.said[:, np.arange(len(codes)), codes], predictions)
 
     def _scores(self, sums: Floats, wholes: Floats) -> Floats:
         np.maximum(sums, _LEAST * wholes[:, np.newaxis], out=sums)
@@ -265,13 +265,13 @@ class LogLoss(_RowByRow):
 class Accuracy(_RowByRow):
     """Share of the rows whose class has the largest mean; the first class wins ties."""
 
-    def __init__(self, opinions: Opinions) -> None:
-        assert opinions.target.codes is not None
-        codes = opinions.target.codes[:, 0]
+    def __init__(self, predictions: MemberPredictions) -> None:
+        assert predictions.target.codes is not None
+        codes = predictions.target.codes[:, 0]
         order = np.argsort(codes, kind="stable")  # rows of a class side by side
-        super().__init__(opinions.said.transpose(0, 2, 1)[:, :, order], opinions)
+        super().__init__(predictions.said.transpose(0, 2, 1)[:, :, order], predictions)
         self._shares = None if self._shares is None else self._shares[order]
-        sizes = np.bincount(codes, minlength=opinions.said.shape[2])
+        sizes = np.bincount(codes, minlength=predictions.said.shape[2])
         ends = np.cumsum(sizes)
         self._rows_of = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
 
@@ -290,17 +290,17 @@ class Accuracy(_RowByRow):
 # --- anything else ------------------------------------------------------------------------------
 
 
-class AnyMetric(Judge):
+class AnyMetric(CommitteeScorer):
     """Any metric or scorer, asked for one committee after the other.
 
     Bags and rounds come upon the same committees again and again; each is scored once.
     """
 
-    def __init__(self, opinions: Opinions) -> None:
-        self.n_members = opinions.n_members
-        self._said = opinions.said
-        self._metric = OobMetric(opinions.target, opinions.scoring, "scoring")
-        self._everything: Rows = np.arange(opinions.n_rows)
+    def __init__(self, predictions: MemberPredictions) -> None:
+        self.n_members = predictions.n_members
+        self._said = predictions.said
+        self._metric = OobMetric(predictions.target, predictions.scoring, "scoring")
+        self._everything: Rows = np.arange(predictions.n_rows)
         self._known: dict[bytes, float] = {}
 
     def of(self, weights: Floats) -> float:

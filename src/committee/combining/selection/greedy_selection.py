@@ -14,7 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.combining.selection.candidate_scores import Floats, Judge, Opinions
+from committee.combining.selection.candidate_scores import (
+    CommitteeScorer,
+    Floats,
+    MemberPredictions,
+)
 from committee.evaluation.early_stopping import fold_rows
 
 _N_FOLDS = 5
@@ -64,7 +68,7 @@ def best_of(scores: Floats) -> int:
 
 
 def walk(
-    judge: Judge,
+    scorer: CommitteeScorer,
     n_steps: int,
     *,
     first: Sequence[int] = (),
@@ -76,7 +80,7 @@ def walk(
 
     Parameters
     ----------
-    judge : Judge
+    scorer : CommitteeScorer
         Scores committees.
     n_steps : int
         How many join.
@@ -94,17 +98,17 @@ def walk(
     path : Path
         Who joined, and the score after each step.
     """
-    open_ = np.arange(judge.n_members) if among is None else among
-    steps = np.ones(judge.n_members) if steps is None else steps
-    weights = np.zeros(judge.n_members)
+    open_ = np.arange(scorer.n_members) if among is None else among
+    steps = np.ones(scorer.n_members) if steps is None else steps
+    weights = np.zeros(scorer.n_members)
     members, scores = [], []
     for number in range(n_steps):
         if number < len(first):
             member = first[number]
             weights[member] += steps[member]
-            scores.append(judge.of(weights))
+            scores.append(scorer.of(weights))
         else:
-            found = judge.after(weights, steps, open_)
+            found = scorer.after(weights, steps, open_)
             place = best_of(found)
             member = int(open_[place])
             weights[member] += steps[member]
@@ -139,13 +143,13 @@ class SelectionRules:
     bag_fraction: float
     seed: int
 
-    def paths(self, judge: Judge) -> list[Path]:
+    def paths(self, scorer: CommitteeScorer) -> list[Path]:
         """Return the path of each bag."""
         found = []
         for bag in range(self.n_bags):
-            among = self._bag(bag, judge.n_members)
-            first = self._first(judge, among)
-            found.append(walk(judge, self.n_rounds, first=first, among=among))
+            among = self._bag(bag, scorer.n_members)
+            first = self._first(scorer, among)
+            found.append(walk(scorer, self.n_rounds, first=first, among=among))
         return found
 
     def _bag(self, bag: int, n_members: int) -> NDArray[np.int64]:
@@ -156,13 +160,13 @@ class SelectionRules:
         generator = np.random.default_rng([self.seed, bag])
         return np.sort(generator.permutation(n_members)[:n_drawn])
 
-    def _first(self, judge: Judge, among: NDArray[np.int64]) -> list[int]:
+    def _first(self, scorer: CommitteeScorer, among: NDArray[np.int64]) -> list[int]:
         if self.sorted_init == 0:
             return []
-        scores = np.nan_to_num(judge.alone()[among], nan=-np.inf)
+        scores = np.nan_to_num(scorer.alone()[among], nan=-np.inf)
         order = among[np.argsort(-scores, kind="stable")][: self.n_rounds]
         if isinstance(self.sorted_init, str):
-            together = walk(judge, len(order), first=order.tolist())
+            together = walk(scorer, len(order), first=order.tolist())
             return [int(member) for member in order[: together.n_best]]
         return [int(member) for member in order[: self.sorted_init]]
 
@@ -175,8 +179,8 @@ def mean_weights(paths: Sequence[Path], n_members: int, n_steps: int | None = No
 
 
 def cross_fitted(
-    opinions: Opinions,
-    trial: Callable[[Opinions, Opinions], Floats],
+    predictions: MemberPredictions,
+    trial: Callable[[MemberPredictions, MemberPredictions], Floats],
     seed: int,
     groups: Any = None,
 ) -> Floats | None:
@@ -186,10 +190,10 @@ def cross_fitted(
 
     Parameters
     ----------
-    opinions : Opinions
+    predictions : Predictions
         What members said.
     trial : callable
-        Given the opinions on rows that choose and on rows that judge, returns scores.
+        Given the predictions on rows that choose and on rows that judge, returns scores.
     seed : int
         Decides who is in which fold.
     groups : array-like or None, default=None
@@ -201,7 +205,7 @@ def cross_fitted(
         Means over the folds, by the weights of their rows. None if rows or groups are too few, or
         the metric is not defined on so few of them.
     """
-    target, n_rows = opinions.target, opinions.n_rows
+    target, n_rows = predictions.target, predictions.n_rows
     is_single = target.codes is not None and target.n_outputs == 1
     classes = target.codes[:, 0] if is_single and target.codes is not None else None
     found = []
@@ -213,8 +217,8 @@ def cross_fitted(
             return None
         for fold in folds:
             rest = np.setdiff1d(np.arange(n_rows), fold)
-            found.append(trial(opinions.part(rest), opinions.part(fold)))
+            found.append(trial(predictions.part(rest), predictions.part(fold)))
     except ValueError:
         return None
-    sizes = [float(opinions.shares[fold].sum()) for fold in folds]
+    sizes = [float(predictions.shares[fold].sum()) for fold in folds]
     return np.asarray(np.average(np.array(found), axis=0, weights=sizes))

@@ -40,7 +40,7 @@ class EnsembleSelectionClassifier(ClassifierMixin, OfClassifiers, SelectionModel
     bag_fraction : float, default=0.5
         Share of the models that each selection may pick from, if there are several.
     cv : int, float, str, splitter, iterable or None, default=None
-        Where opinions on rows come from that a model has not seen: None five folds, an int so
+        Where predictions on rows come from that a model has not seen: None five folds, an int so
         many, a float a share of rows to hold out, "loo", "time", "oob", "prefit" for models that
         are fitted already to other rows than these, a splitter, or a list of (train, test) rows;
         see `StackingClassifier`.
@@ -186,7 +186,7 @@ class EnsembleSelectionRegressor(RegressorMixin, OfRegressors, SelectionModel):
     bag_fraction : float, default=0.5
         Share of the models that each selection may pick from, if there are several.
     cv : int, float, str, splitter, iterable or None, default=None
-        Where opinions on rows come from that a model has not seen; see
+        Where predictions on rows come from that a model has not seen; see
         `EnsembleSelectionClassifier`.
     refit : bool, default=True
         Fit the chosen models to all rows in the end. False keeps their models of the folds, whose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,12 @@ from committee.base.params import check_bool, check_int, check_real
 from committee.base.sampling import parameter_seed
 from committee.combining.combiner import CommitteeModel, ask_each
 from committee.combining.level_one import LevelOne, count_fits, fit_layer
-from committee.combining.selection.candidate_scores import Floats, Opinions
+from committee.combining.selection.candidate_scores import Floats, MemberPredictions
 from committee.combining.selection.greedy_selection import SelectionRules
 from committee.combining.selection.selection_record import Selection, select
 from committee.evaluation.scored_target import OobTarget, resolve_metric
 from committee.members.named_members import Named
-from committee.members.output import Voice
+from committee.members.output import Output
 from committee.members.team import Task, Team
 
 _BAGS = 22  # what a seed of its own is made for
@@ -28,7 +28,8 @@ _BAGS = 22  # what a seed of its own is made for
 class SelectionModel(CommitteeModel):
     """Base class of the estimators that select members from a library of models."""
 
-    _stored_attributes = ("_voices",)
+    _stored_attributes = ("_outputs",)
+    _stored_names: ClassVar[dict[str, str]] = {"_outputs": "_voices"}
     _derived_attributes = ("named_estimators_",)
 
     estimators: Any
@@ -47,7 +48,7 @@ class SelectionModel(CommitteeModel):
     weights_: Floats
     selection_: Selection
     feature_names_in_: NDArray[Any]
-    _voices: list[Voice]
+    _outputs: list[Output]
 
     _default_scoring: str
 
@@ -84,7 +85,7 @@ class SelectionModel(CommitteeModel):
             "named_estimators_": self._named_chosen(chosen, members, selection),
             "weights_": selection.weights,
             "selection_": selection,
-            "_voices": [layer.voices[place] for place in chosen],
+            "_outputs": [layer.outputs[place] for place in chosen],
         }
         self._adopt(team, attributes)
 
@@ -95,11 +96,11 @@ class SelectionModel(CommitteeModel):
         return fit_layer(
             team,
             pairs,
-            self._voices_of(team, pairs),
+            self._outputs_of(team, pairs),
             plan,
             splits,
             refit=self.refit,
-            wants_opinions=True,
+            wants_predictions=True,
             progress=self._progress(count_fits(pairs, plan, len(splits), len(team.y), refit=False)),
             fits_whole=False,
         )
@@ -109,7 +110,7 @@ class SelectionModel(CommitteeModel):
     ) -> Selection:
         present = layer.covered if team.weights is None else layer.covered & (team.weights > 0)
         rows = np.flatnonzero(present)
-        _check_opinions(pairs, layer.opinions, rows)
+        _check_predictions(pairs, layer.predictions, rows)
         weights = None if team.weights is None else team.weights[rows]
         truth = team.y[rows][:, np.newaxis]
         target = (
@@ -127,7 +128,9 @@ class SelectionModel(CommitteeModel):
         )
         return select(
             tuple(name for name, _ in pairs),
-            Opinions(np.stack([each[rows] for each in layer.opinions]), target, scoring),
+            MemberPredictions(
+                np.stack([each[rows] for each in layer.predictions]), target, scoring
+            ),
             rules,
             scoring if isinstance(scoring, str) else getattr(scoring, "__name__", repr(scoring)),
             None if groups is None else np.asarray(groups)[rows],
@@ -150,7 +153,7 @@ class SelectionModel(CommitteeModel):
         """Return an ensemble of some of the chosen models; `selection_` tells of all of them."""
         small, places = copy(self), np.flatnonzero(self.weights_)[numbers]
         small.estimators_ = [self.estimators_[number] for number in numbers]
-        small._voices = [self._voices[number] for number in numbers]
+        small._outputs = [self._outputs[number] for number in numbers]
         small.weights_ = np.zeros(len(self.weights_))
         small.weights_[places] = self.weights_[places] / self.weights_[places].sum()
         small.named_estimators_ = self._named_chosen(places, small.estimators_, self.selection_)
@@ -164,10 +167,10 @@ class SelectionModel(CommitteeModel):
     # ---- asking ----
 
     def _mean(self, X: Any) -> Floats:
-        """Return the weighted mean of the opinions of the members."""
+        """Return the weighted mean of the predictions of the members."""
         table = self._open(X)
         weights = self.weights_[self.weights_ > 0]
-        said = ask_each(self.estimators_, self._voices, table)
+        said = ask_each(self.estimators_, self._outputs, table)
         return np.asarray(sum(w * each for w, each in zip(weights, said, strict=True)))
 
     def _validate_loaded(self) -> None:
@@ -180,9 +183,9 @@ class SelectionModel(CommitteeModel):
         if not (weights >= 0).all() or not np.isclose(weights.sum(), 1.0):
             raise ValueError("the weights do not add up to one")
         n_members = int((weights > 0).sum())
-        if len(self.estimators_) != n_members or len(self._voices) != n_members:
+        if len(self.estimators_) != n_members or len(self._outputs) != n_members:
             raise ValueError("the weights do not fit the members")
-        if not all(type(each) is Voice for each in self._voices):
+        if not all(type(each) is Output for each in self._outputs):
             raise ValueError("a voice is of another type")
         if type(selection) is not Selection or len(selection.names) != len(weights):
             raise ValueError("the record of the selection does not fit the members")
@@ -190,13 +193,13 @@ class SelectionModel(CommitteeModel):
         self.named_estimators_ = self._named_chosen(chosen, self.estimators_, selection)
 
 
-def _check_opinions(pairs: Named, opinions: Sequence[Floats], rows: NDArray[np.intp]) -> None:
+def _check_predictions(pairs: Named, predictions: Sequence[Floats], rows: NDArray[np.intp]) -> None:
     """Raise unless there are rows on which every member has said something finite."""
-    for (name, _), said in zip(pairs, opinions, strict=True):
+    for (name, _), said in zip(pairs, predictions, strict=True):
         if np.isnan(said).all() or not np.isfinite(said[rows]).all():
             raise ValueError(
                 f"the member {name!r} predicts NaN or infinity, of which no mean can be made; fix "
                 'it, or put "drop" in its place'
             )
     if len(rows) == 0:
-        raise ValueError("no row has an opinion of every member; cv leaves nothing to judge by")
+        raise ValueError("no row has a prediction of every member; cv leaves nothing to judge by")

@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.combining.selection.candidate_scores import Floats, Judge, Opinions
+from committee.combining.selection.candidate_scores import (
+    CommitteeScorer,
+    Floats,
+    MemberPredictions,
+)
 from committee.combining.selection.greedy_selection import (
     Path,
     SelectionRules,
@@ -121,7 +125,11 @@ class Selection:
 
 
 def select(
-    names: tuple[str, ...], opinions: Opinions, rules: SelectionRules, metric: str, groups: Any
+    names: tuple[str, ...],
+    predictions: MemberPredictions,
+    rules: SelectionRules,
+    metric: str,
+    groups: Any,
 ) -> Selection:
     """Select members by what they said about rows that they have not seen.
 
@@ -129,7 +137,7 @@ def select(
     ----------
     names : tuple of str
         The members.
-    opinions : Opinions
+    predictions : Predictions
         What they said.
     rules : SelectionRules
         How to select.
@@ -143,29 +151,29 @@ def select(
     selection : Selection
         Weights, steps and curves.
     """
-    judge = opinions.judge()
-    paths = rules.paths(judge)
-    weights = _committees(judge, paths, rules)
-    promised = [judge.of(each) for each in weights]
+    scorer = predictions.scorer()
+    paths = rules.paths(scorer)
+    weights = _committees(scorer, paths, rules)
+    promised = [scorer.of(each) for each in weights]
 
-    def trial(choosing: Opinions, judging: Opinions) -> Floats:
-        other, unseen = choosing.judge(), judging.judge()
+    def trial(choosing: MemberPredictions, judging: MemberPredictions) -> Floats:
+        other, unseen = choosing.scorer(), judging.scorer()
         chosen = _committees(other, rules.paths(other), rules)
         return np.array([unseen.of(each) for each in chosen])
 
-    found = cross_fitted(opinions, trial, rules.seed, groups)
+    found = cross_fitted(predictions, trial, rules.seed, groups)
     if found is None:
         found = np.full(len(weights), np.nan)
     is_kept = [np.arange(rules.n_rounds) < path.n_best for path in paths]
     return Selection(
         names,
         metric,
-        judge.alone(),
+        scorer.alone(),
         weights[0],
         promised[0],
         float(found[0]),
         float(found[1]),
-        judge.of(np.ones(len(names))),
+        scorer.of(np.ones(len(names))),
         np.array(promised[2:]),
         found[2:],
         np.repeat(np.arange(rules.n_bags), rules.n_rounds),
@@ -175,9 +183,9 @@ def select(
     )
 
 
-def _committees(judge: Judge, paths: Sequence[Path], rules: SelectionRules) -> Floats:
+def _committees(scorer: CommitteeScorer, paths: Sequence[Path], rules: SelectionRules) -> Floats:
     """Return the weights of the selected committee, of the best member, and after each round."""
-    best = np.zeros(judge.n_members)
-    best[best_of(judge.alone())] = 1.0
-    rounds = [mean_weights(paths, judge.n_members, k + 1) for k in range(rules.n_rounds)]
-    return np.array([mean_weights(paths, judge.n_members), best, *rounds])
+    best = np.zeros(scorer.n_members)
+    best[best_of(scorer.alone())] = 1.0
+    rounds = [mean_weights(paths, scorer.n_members, k + 1) for k in range(rules.n_rounds)]
+    return np.array([mean_weights(paths, scorer.n_members), best, *rounds])

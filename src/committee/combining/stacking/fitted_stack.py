@@ -21,7 +21,7 @@ from committee.combining.level_one import LevelOne, count_fits, fit_layer
 from committee.combining.level_one_plan import LevelOnePlan, Split
 from committee.members.meta_estimator import wants_weights
 from committee.members.named_members import Named
-from committee.members.output import Voice
+from committee.members.output import Output
 from committee.members.parallel import is_own, plain_algebra, rows_of
 from committee.members.team import Rows, Team, fit_codes, one_class_error
 from committee.tables.frame import as_narwhals
@@ -35,36 +35,36 @@ LEAST_SHARE = 0.01
 
 
 def meta_features(
-    opinions: Sequence[Floats], voices: Sequence[Voice], table: AnyTable | None
+    predictions: Sequence[Floats], outputs: Sequence[Output], table: AnyTable | None
 ) -> Any:
-    """Return opinions as columns, before those of a table where one is given.
+    """Return predictions as columns, before those of a table where one is given.
 
     Examples
     --------
     >>> said = [np.array([[0.5, 0.5], [1.0, 0.0]])]
-    >>> meta_features(said, [Voice("predict_proba", 2)], None).tolist()
+    >>> meta_features(said, [Output("predict_proba", 2)], None).tolist()
     [[0.5], [0.0]]
-    >>> meta_features(said, [Voice("predict_proba", 2, as_log_odds=True)], None).round(2).tolist()
+    >>> meta_features(said, [Output("predict_proba", 2, as_log_odds=True)], None).round(2).tolist()
     [[0.0], [-4.6]]
     """
-    columns = [_columns(each, voice) for each, voice in zip(opinions, voices, strict=True)]
+    columns = [_columns(each, output) for each, output in zip(predictions, outputs, strict=True)]
     return np.hstack(columns) if table is None else with_columns(columns, table.native)
 
 
-def n_meta_columns(voice: Voice) -> int:
-    """Return the number of columns that an opinion becomes."""
-    if voice.n_labels:
-        return voice.n_labels
-    return 1 if voice.n_classes in (0, 2) or voice.method == "predict" else voice.n_classes
+def n_meta_columns(output: Output) -> int:
+    """Return the number of columns that a prediction becomes."""
+    if output.n_labels:
+        return output.n_labels
+    return 1 if output.n_classes in (0, 2) or output.method == "predict" else output.n_classes
 
 
-def _columns(opinion: Floats, voice: Voice) -> Floats:
-    """Return an opinion as columns for a learner, as scikit-learn has them."""
-    if voice.n_classes and voice.method == "predict":
-        return np.asarray(opinion.argmax(axis=1)[:, np.newaxis], np.float64)
-    if voice.n_classes == 2 and opinion.shape[1] == 2:
-        opinion = opinion[:, 1:]  # the other is what is left to one
-    return log_odds(opinion) if voice.as_log_odds else opinion
+def _columns(prediction: Floats, output: Output) -> Floats:
+    """Return a prediction as columns for a learner, as scikit-learn has them."""
+    if output.n_classes and output.method == "predict":
+        return np.asarray(prediction.argmax(axis=1)[:, np.newaxis], np.float64)
+    if output.n_classes == 2 and prediction.shape[1] == 2:
+        prediction = prediction[:, 1:]  # the other is what is left to one
+    return log_odds(prediction) if output.as_log_odds else prediction
 
 
 def log_odds(shares: Floats) -> Floats:
@@ -118,8 +118,8 @@ class FittedStack:
     ----------
     layers : list of LevelOne
         Fitted layers.
-    opinions : list of ndarray
-        Level-one opinions of the last layer, on `rows`.
+    predictions : list of ndarray
+        Level-one predictions of the last layer, on `rows`.
     level_one : array or table
         The features that the meta-learner was fitted to.
     rows, y, weights
@@ -143,7 +143,7 @@ class FittedStack:
         for number, pairs in enumerate(lists):
             if number:
                 shown = self._next(shown)
-            voices = model._voices_of(team, pairs)
+            outputs = model._outputs_of(team, pairs)
             splits = _within(plan.layers[number], self.rows, len(team.y))
             if not splits and plan.source == "splits":
                 raise ValueError(
@@ -154,11 +154,11 @@ class FittedStack:
                 fit_layer(
                     shown,
                     pairs,
-                    voices,
+                    outputs,
                     plan,
                     splits,
                     refit=model.refit,
-                    wants_opinions=True,
+                    wants_predictions=True,
                     progress=self._progress,
                 )
             )
@@ -176,19 +176,19 @@ class FittedStack:
         is_present = layer.covered if shown.weights is None else layer.covered & (shown.weights > 0)
         kept = np.flatnonzero(is_present)
         if len(kept) == 0:
-            raise ValueError("no row has an opinion of every member; cv leaves no level-one data")
+            raise ValueError("no row has a prediction of every member; cv leaves no level-one data")
         return kept
 
     def _table_of(self, layer: LevelOne, kept: Rows) -> Any:
         source = AnyTable(self._team.table.take(self.rows, None))
-        opinions = [each[kept] for each in layer.opinions]
-        return self._model._features(opinions, layer.voices, source)
+        predictions = [each[kept] for each in layer.predictions]
+        return self._model._features(predictions, layer.outputs, source)
 
     def _finish(self, shown: Team, final: Any) -> None:
         layer = self.layers[-1]
         kept = self._kept(layer, shown)
         self.rows = self.rows[kept]
-        self.opinions = [each[kept] for each in layer.opinions]
+        self.predictions = [each[kept] for each in layer.predictions]
         self.level_one = self._table_of(layer, kept)
         self.y = shown.y[kept]
         self.weights = None if shown.weights is None else shown.weights[kept]
@@ -238,7 +238,7 @@ def fit_final(final: Any, team: Team, features: Any, rows: Rows, more: str = "")
     team : Team
         Has targets, weights and more arguments of `fit`.
     features : table
-        Opinions of members.
+        Predictions of members.
     rows : ndarray of int
         The rows that they are about.
     more : str, default=""
@@ -259,7 +259,7 @@ def fit_final(final: Any, team: Team, features: Any, rows: Rows, more: str = "")
         alone = one_class_error("the final_estimator", team.labels, error)
         if alone is not None:
             raise alone from error
-        error.add_note(f"This is the final_estimator, fitted to opinions of members{more}")
+        error.add_note(f"This is the final_estimator, fitted to predictions of members{more}")
         raise
 
 

@@ -144,7 +144,7 @@ class LeakCheck:
             found = self._copies_found()
             seen = [model._losses(each, truth) for each in self._copies_seen()]
         else:
-            promised, known = [*stack.opinions, stack.out_of_fold_final()], stack.y
+            promised, known = [*stack.predictions, stack.out_of_fold_final()], stack.y
             promised_weights = stack.weights
         alike = [model._comparable(each) for each in found[:-1]]
         return compare(
@@ -159,8 +159,8 @@ class LeakCheck:
 
     def _answers(self, model: Any, stack: FittedStack) -> list[Floats]:
         """Return what the last members and the meta-learner say of the outer rows."""
-        features, opinions = model._through(self._outer_table, stack.layers)
-        return [*opinions, model._final_values(stack.final, features, self._n_classes)]
+        features, predictions = model._through(self._outer_table, stack.layers)
+        return [*predictions, model._final_values(stack.final, features, self._n_classes)]
 
     def _copies_found(self) -> list[Floats]:
         """Fit copies of fitted members to the inner rows; return what they say of the outer."""
@@ -173,19 +173,19 @@ class LeakCheck:
         """Fit copies of fitted members to all rows; return what they say of the outer ones."""
         model, team = clone(self._model).set_params(cv=None), self._team
         shown, features = team, None
-        opinions: list[Floats] = []
+        predictions: list[Floats] = []
         for pairs in self._lists:
             if features is not None:
                 shown = team.part(np.arange(len(team.y)), AnyTable(features))
-            voices = model._voices_of(team, pairs)
+            outputs = model._outputs_of(team, pairs)
             tasks = [Task(name, k, _thawed(each)) for k, (name, each) in enumerate(pairs)]
             members = [member for member, _ in shown.run(tasks, model._progress(len(tasks)))]
-            opinions = [shown.ask(m, v, None) for m, v in zip(members, voices, strict=True)]
-            features = model._features(opinions, voices, team.table)
+            predictions = [shown.ask(m, v, None) for m, v in zip(members, outputs, strict=True)]
+            features = model._features(predictions, outputs, team.table)
         table, inner = AnyTable(features), self._inner
         meta = fit_final(self._final, team, table.take(inner, None), inner)
         answers = model._final_values(meta, table.take(self._outer, None), self._n_classes)
-        return [*(each[self._outer] for each in opinions), answers]
+        return [*(each[self._outer] for each in predictions), answers]
 
 
 def _thawed(estimator: Any) -> Any:
@@ -193,6 +193,6 @@ def _thawed(estimator: Any) -> Any:
     return clone(estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator)
 
 
-def _mean(opinions: Sequence[Floats]) -> Floats:
-    total: Floats = sum(opinions[1:], start=opinions[0])
-    return np.asarray(total / len(opinions))
+def _mean(predictions: Sequence[Floats]) -> Floats:
+    total: Floats = sum(predictions[1:], start=predictions[0])
+    return np.asarray(total / len(predictions))

@@ -1,8 +1,8 @@
 """Whether level-one data leaked: what a stack thinks of itself, beside rows that nobody has seen.
 
-A stack judges its members, and its meta-learner, by opinions on rows that they should not have
+A stack judges its members, and its meta-learner, by predictions on rows that they should not have
 seen. Rows that were kept apart from everything tell whether that judgement is honest: where the
-loss is clearly smaller inside than on them, the opinions know something that new rows will not
+loss is clearly smaller inside than on them, the predictions know something that new rows will not
 tell.
 """
 

@@ -19,9 +19,9 @@ from committee.combining.stacking.stacking_model import StackingModel
 from committee.members.named_members import Named
 from committee.members.output import (
     METHODS,
-    Voice,
+    Output,
     first_shares,
-    label_voice,
+    label_output,
     named_label_sets,
     read_label_sets,
     refuse_label_sets,
@@ -66,7 +66,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
 
         - None: five folds; an int: so many. Folds keep the shares of classes, and with `groups`
           also groups together.
-        - a float between 0 and 1: that share of the rows is held out, and the members' opinions on
+        - a float between 0 and 1: that share of the rows is held out, and predictions of members on
           them are used (blending). With `layers`, the share is dealt out among the levels above
           the first: 2 / 3 and two layers make three parts of one size.
         - "loo": each row is left out once.
@@ -75,7 +75,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
           others use five folds.
         - "prefit": members are fitted already, on other rows than these.
         - a splitter of scikit-learn's, or a list of (train, test) rows. Rows that are tested
-          several times get the mean opinion, rows that are never tested do not count.
+          several times get the mean prediction, rows that are never tested do not count.
     stack_method : str, default="auto"
         What members are asked: "predict_proba", "decision_function" or "predict"; "auto" takes the
         first of these that a member has. "log_odds" shows the meta-learner log(p / (1 - p)) of the
@@ -89,7 +89,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
     verbose : int, default=0
         1 tells about progress on stderr, 2 about each fit.
     layers : list of list of (str, classifier) or None, default=None
-        More layers of members, each of which learns from the opinions of the layer before.
+        More layers of members, each of which learns from the predictions of the layer before.
     refit : bool, default=True
         Fit the members to all rows in the end. False keeps the models of the folds, whose mean
         predicts.
@@ -271,16 +271,16 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
                 }
             )
 
-    def _voices_of(self, team: Team, pairs: Named) -> list[Voice]:
+    def _outputs_of(self, team: Team, pairs: Named) -> list[Output]:
         if team.values is None:
-            voices = super()._voices_of(team, pairs)
+            outputs = super()._outputs_of(team, pairs)
         else:
             ways, values = self._ways_to_ask(), team.values
-            voices = [
-                label_voice(name, each, values, ways, is_prefit=self._is_prefit)
+            outputs = [
+                label_output(name, each, values, ways, is_prefit=self._is_prefit)
                 for name, each in pairs
             ]
-        return [replace(voice, as_log_odds=self._as_log_odds) for voice in voices]
+        return [replace(output, as_log_odds=self._as_log_odds) for output in outputs]
 
     def _ways_to_ask(self) -> tuple[str, ...]:
         if self._as_log_odds:
@@ -291,13 +291,13 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         # Wider columns take more steps than the default grants.
         return LogisticRegression(max_iter=1000) if self._as_log_odds else LogisticRegression()
 
-    def _convex_final(self, voices: Sequence[Voice], weights: list[float] | None) -> Any:
-        n_classes = voices[0].n_classes if voices else 0
-        return ConvexClassifier(n_classes, [voice.form for voice in voices], weights)
+    def _convex_final(self, outputs: Sequence[Output], weights: list[float] | None) -> Any:
+        n_classes = outputs[0].n_classes if outputs else 0
+        return ConvexClassifier(n_classes, [output.form for output in outputs], weights)
 
     def _final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
         method = "predict_proba" if hasattr(final, "predict_proba") else "predict"
-        return Voice(method, n_classes).ask(final, features)
+        return Output(method, n_classes).ask(final, features)
 
     def _losses(self, values: NDArray[Any], y: NDArray[Any]) -> Floats:
         """Return the squared distance from the truth: bounded, and of votes as of probabilities."""
@@ -340,7 +340,7 @@ class StackingRegressor(RegressorMixin, OfRegressors, StackingModel):
     verbose : int, default=0
         1 tells about progress on stderr, 2 about each fit.
     layers : list of list of (str, regressor) or None, default=None
-        More layers of members, each of which learns from the opinions of the layer before.
+        More layers of members, each of which learns from the predictions of the layer before.
     refit : bool, default=True
         Fit the members to all rows in the end. False keeps the models of the folds, whose mean
         predicts.
@@ -444,8 +444,8 @@ class StackingRegressor(RegressorMixin, OfRegressors, StackingModel):
     def _linear_final(self) -> Any:
         return RidgeCV()
 
-    def _convex_final(self, voices: Sequence[Voice], weights: list[float] | None) -> Any:
-        return ConvexRegressor(len(voices), weights)
+    def _convex_final(self, outputs: Sequence[Output], weights: list[float] | None) -> Any:
+        return ConvexRegressor(len(outputs), weights)
 
     def _comparable(self, values: Floats) -> Floats:
         return values

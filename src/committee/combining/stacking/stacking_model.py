@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from committee.members.named_members import (
     check_class_counts,
     check_member_kind,
 )
-from committee.members.output import Voice, check_label_codes
+from committee.members.output import Output, check_label_codes
 from committee.members.team import Floats, Team
 from committee.tables.native_table import AnyTable
 
@@ -32,7 +32,8 @@ from committee.tables.native_table import AnyTable
 class StackingModel(TransformerMixin, CommitteeModel):
     """Base class of the stacking estimators."""
 
-    _stored_attributes = ("_voices",)
+    _stored_attributes = ("_outputs",)
+    _stored_names: ClassVar[dict[str, str]] = {"_outputs": "_voices"}
     _derived_attributes = ("estimators_", "named_estimators_")
 
     estimators: Any
@@ -53,7 +54,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
     layers_: list[list[Any]]
     stack_method_: list[str]
     leak_report_: LeakReport
-    _voices: list[list[Voice]]
+    _outputs: list[list[Output]]
 
     # ---- what classifiers and regressors do in their own way ----
 
@@ -65,16 +66,16 @@ class StackingModel(TransformerMixin, CommitteeModel):
         """Return the meta-learner that None stands for."""
 
     @abstractmethod
-    def _convex_final(self, voices: Sequence[Voice], weights: list[float] | None) -> Any:
+    def _convex_final(self, outputs: Sequence[Output], weights: list[float] | None) -> Any:
         """Return a mixture of the members, with given weights or those that it learns."""
 
     @abstractmethod
     def _comparable(self, values: Floats) -> Floats:
-        """Return opinions in a form of which a mean can be taken."""
+        """Return predictions in a form of which a mean can be taken."""
 
     @abstractmethod
     def _losses(self, values: NDArray[Any], y: NDArray[Any]) -> Floats:
-        """Return the loss of each row, of opinions or of what the meta-learner says."""
+        """Return the loss of each row, of predictions or of what the meta-learner says."""
 
     @abstractmethod
     def _final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
@@ -133,23 +134,23 @@ class StackingModel(TransformerMixin, CommitteeModel):
         self._check_switches()
         lists = self._checked_lists()
         team, seed = self._assemble(X, y, sample_weight, fit_params, lists[0])
-        voices = self._voices_of(team, lists[-1])
-        final = self._final(voices)
+        outputs = self._outputs_of(team, lists[-1])
+        final = self._final(outputs)
         self._check_target(team)
         plan = self._plan(team, groups, seed, len(lists))
         report = self._check_leakage(
             lambda share: LeakCheck(self, team, lists, final, plan, groups, seed, share)
         )
         if report is not None and report.leaked and self.on_leak == "fallback":
-            final = self._convex_final(voices, report.simple_weights)
+            final = self._convex_final(outputs, report.simple_weights)
         stack = FittedStack(self, team, lists, plan, final)
         attributes: dict[str, Any] = {
             "estimators_": stack.layers[0].members,
             "named_estimators_": self._named_fitted(lists[0], stack.layers[0].members),
             "layers_": [layer.members for layer in stack.layers],
             "final_estimator_": stack.final,
-            "stack_method_": [voice.form for voice in stack.layers[0].voices],
-            "_voices": [layer.voices for layer in stack.layers],
+            "stack_method_": [output.form for output in stack.layers[0].outputs],
+            "_outputs": [layer.outputs for layer in stack.layers],
         }
         if report is not None:
             attributes["leak_report_"] = report
@@ -158,7 +159,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
             attributes["level_one_rows_"] = stack.rows
         self._adopt(team, attributes, ("leak_report_", "level_one_", "level_one_rows_"))
 
-    def _final(self, voices: Sequence[Voice]) -> Any:
+    def _final(self, outputs: Sequence[Output]) -> Any:
         final = self.final_estimator
         if final is None:
             return self._linear_final()
@@ -166,10 +167,10 @@ class StackingModel(TransformerMixin, CommitteeModel):
             check_choice("final_estimator", final, ("convex",))
             if self.passthrough:
                 raise ValueError(
-                    'final_estimator="convex" mixes the opinions of members and has no use '
+                    'final_estimator="convex" mixes the predictions of members and has no use '
                     "for other columns; set passthrough=False"
                 )
-            return self._convex_final(voices, None)
+            return self._convex_final(outputs, None)
         check_member_kind("final_estimator", final, self._member_kind)
         return clone(final)
 
@@ -188,8 +189,8 @@ class StackingModel(TransformerMixin, CommitteeModel):
     # ---- asking ----
 
     @property
-    def _member_voices(self) -> list[Voice]:
-        return self._voices[0]
+    def _member_outputs(self) -> list[Output]:
+        return self._outputs[0]
 
     def _ask_final(self, method: str, X: Any, **params: Any) -> Any:
         """Return what the meta-learner says about rows."""
@@ -201,30 +202,30 @@ class StackingModel(TransformerMixin, CommitteeModel):
         """Return a table, and what the meta-learner sees of it."""
         table = self._open(X)
         layers = [
-            LevelOne(members, voices, [], np.ones(0, bool))
-            for members, voices in zip(self.layers_, self._voices, strict=True)
+            LevelOne(members, outputs, [], np.ones(0, bool))
+            for members, outputs in zip(self.layers_, self._outputs, strict=True)
         ]
         with table.quiet():
             return table, self._through(table, layers)[0]
 
     def _through(self, table: AnyTable, layers: Sequence[LevelOne]) -> tuple[Any, list[Floats]]:
-        """Send rows through fitted layers; return the last features and the last opinions."""
+        """Send rows through fitted layers; return the last features and the last predictions."""
         shown = table
-        opinions: list[Floats] = []
+        predictions: list[Floats] = []
         for number, layer in enumerate(layers):
             if number:
-                shown = AnyTable(self._features(opinions, layers[number - 1].voices, table))
-            opinions = list(ask_each(layer.members, layer.voices, shown))
-        return self._features(opinions, layers[-1].voices, table), opinions
+                shown = AnyTable(self._features(predictions, layers[number - 1].outputs, table))
+            predictions = list(ask_each(layer.members, layer.outputs, shown))
+        return self._features(predictions, layers[-1].outputs, table), predictions
 
     def _features(
-        self, opinions: Sequence[Floats], voices: Sequence[Voice], table: AnyTable
+        self, predictions: Sequence[Floats], outputs: Sequence[Output], table: AnyTable
     ) -> Any:
-        """Make opinions columns for the next layer, with `passthrough` before the table's own."""
-        return meta_features(opinions, voices, table if self.passthrough else None)
+        """Turn predictions into columns of the next layer, with `passthrough` before the table's."""
+        return meta_features(predictions, outputs, table if self.passthrough else None)
 
     def transform(self, X: Any) -> Any:
-        """Return what the meta-learner sees of rows: the opinions of the last layer of members.
+        """Return what the meta-learner sees of rows: the predictions of the last layer of members.
 
         Parameters
         ----------
@@ -256,8 +257,8 @@ class StackingModel(TransformerMixin, CommitteeModel):
         self._check_fitted()
         pairs = [(n, e) for n, e in self._member_lists()[-1] if not isinstance(e, str)]
         names = []
-        for (name, _), voice in zip(pairs, self._voices[-1], strict=True):
-            n_columns = n_meta_columns(voice)
+        for (name, _), output in zip(pairs, self._outputs[-1], strict=True):
+            n_columns = n_meta_columns(output)
             numbers = [""] if n_columns == 1 else [str(k) for k in range(n_columns)]
             names += [f"{type(self).__name__.lower()}_{name}{number}" for number in numbers]
         if self.passthrough:
@@ -268,18 +269,18 @@ class StackingModel(TransformerMixin, CommitteeModel):
         """Check that the parts of a loaded model fit each other."""
         if not hasattr(self, "layers_"):
             return
-        if type(self.layers_) is not list or type(self._voices) is not list:
+        if type(self.layers_) is not list or type(self._outputs) is not list:
             raise ValueError("the layers are no lists")
         lists = self._checked_lists()
-        if not len(self.layers_) == len(self._voices) == len(lists):
+        if not len(self.layers_) == len(self._outputs) == len(lists):
             raise ValueError("the layers do not fit each other")
-        for members, voices, pairs in zip(self.layers_, self._voices, lists, strict=True):
-            check_answers(members, voices)
+        for members, outputs, pairs in zip(self.layers_, self._outputs, lists, strict=True):
+            check_answers(members, outputs)
             if len(pairs) != len(members):
                 raise ValueError("a layer does not fit its members")
-            check_class_counts(self, voices)
+            check_class_counts(self, outputs)
         self._check_loaded_final()
-        if self.stack_method_ != [voice.form for voice in self._voices[0]]:
+        if self.stack_method_ != [output.form for output in self._outputs[0]]:
             raise ValueError("the methods do not fit the voices")
         if type(getattr(self, "leak_report_", None)) not in (type(None), LeakReport):
             raise ValueError("the report is none")
@@ -290,7 +291,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
         final = self.final_estimator_
         if not callable(getattr(final, "predict", None)):
             raise ValueError("there is no meta-learner")
-        n_columns = sum(map(n_meta_columns, self._voices[-1]))
+        n_columns = sum(map(n_meta_columns, self._outputs[-1]))
         n_columns += self.n_features_in_ if self.passthrough else 0
         if final.n_features_in_ != n_columns:
             raise ValueError("the meta-learner has learnt from other columns")

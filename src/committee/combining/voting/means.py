@@ -1,4 +1,4 @@
-"""How the opinions of members become one: means of several kinds, and votes."""
+"""How the predictions of members become one: means of several kinds, and votes."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from committee.combining.voting.votes import VoteExplanation, Votes, fewest_that
 from committee.combining.voting.voting_model import VotingModel
 from committee.evaluation.oob import vote_weight
 from committee.evaluation.scored_target import OobTarget
-from committee.members.output import Voice, class_voice
+from committee.members.output import Output, class_output
 from committee.members.team import Team
 from committee.tables.native_table import AnyTable
 from committee.tables.target import check_same_length
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 _RULES = ("hard", "soft", "majority", "plurality", "weighted", "confidence")
 _TIES = ("first", "prior", "soft", "abstain")
-_MOST_CELLS = 2**21  # opinions that `explain_vote` tries at a time
+_MOST_CELLS = 2**21  # predictions that `explain_vote` tries at a time
 
 
 class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
@@ -328,14 +328,14 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         """Return the probabilities that decide ties; None if others do."""
         if self.tie_break != "soft" or self._asks_shares:
             return said if self.tie_break == "soft" else None
-        pairs = zip(self._names, self.estimators_, self._voices, strict=True)
-        voices = [
-            class_voice(
-                name, member, self.classes_, ("predict_proba",), is_prefit=voice.labels is not None
+        pairs = zip(self._names, self.estimators_, self._outputs, strict=True)
+        outputs = [
+            class_output(
+                name, member, self.classes_, ("predict_proba",), is_prefit=output.labels is not None
             )
-            for name, member, voice in pairs
+            for name, member, output in pairs
         ]
-        return self._ask(table, voices)
+        return self._ask(table, outputs)
 
     def _answers(self, said: Floats, shares: Floats | None, weights: Floats) -> NDArray[Any]:
         """Return what the committee says; `shares` decide ties."""
@@ -409,11 +409,11 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
     def _ways_to_ask(self) -> tuple[str, ...]:
         return ("predict_proba",) if self._asks_shares else ("predict",)
 
-    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
-        voice = super()._voice(name, estimator, labels)
+    def _output(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Output:
+        output = super()._output(name, estimator, labels)
         if self.tie_break == "soft" and labels is not None:  # asked later, but refused here
-            class_voice(name, estimator, labels, ("predict_proba",), is_prefit=self._is_prefit)
-        return voice
+            class_output(name, estimator, labels, ("predict_proba",), is_prefit=self._is_prefit)
+        return output
 
     def _validate_loaded(self) -> None:
         super()._validate_loaded()

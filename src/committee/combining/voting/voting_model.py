@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from committee.combining.level_one import LevelOne, check_answers, count_fits, f
 from committee.combining.level_one_plan import LevelOnePlan
 from committee.combining.voting.means import COMBINATIONS
 from committee.members.named_members import Named, check_class_counts
-from committee.members.output import Voice
+from committee.members.output import Output
 from committee.members.team import Floats, Team
 from committee.tables.native_table import AnyTable
 
@@ -25,7 +25,8 @@ from committee.tables.native_table import AnyTable
 class VotingModel(TransformerMixin, CommitteeModel):
     """Base class of the voting estimators."""
 
-    _stored_attributes = ("_voices", "_names", "_counts")
+    _stored_attributes = ("_outputs", "_names", "_counts")
+    _stored_names: ClassVar[dict[str, str]] = {"_outputs": "_voices"}
     _derived_attributes = ("named_estimators_",)
 
     estimators: Any
@@ -39,7 +40,7 @@ class VotingModel(TransformerMixin, CommitteeModel):
 
     # Fitted attributes.
     weights_: Floats
-    _voices: list[Voice]
+    _outputs: list[Output]
     _names: list[str]
     _counts: Floats  # the weights before they were brought to a sum of one: no digit is lost
 
@@ -51,7 +52,7 @@ class VotingModel(TransformerMixin, CommitteeModel):
     def _learn_weights(
         self, choice: str, said: Floats, y: NDArray[Any], weights: Floats | None
     ) -> Floats:
-        """Return weights from opinions of members on rows that they have not seen."""
+        """Return weights from predictions of members on rows that they have not seen."""
 
     def _more_attributes(self, team: Team) -> dict[str, Any]:
         """Return more fitted attributes."""
@@ -83,15 +84,15 @@ class VotingModel(TransformerMixin, CommitteeModel):
         choice = self._weight_choice()
         given = None if isinstance(choice, str) else self._given_weights(choice, pairs)
         team, seed = self._assemble(X, y, sample_weight, fit_params, pairs)
-        voices = self._voices_of(team, pairs)
-        layer = self._fit_members(team, pairs, voices, groups, seed, wants=given is None)
+        outputs = self._outputs_of(team, pairs)
+        layer = self._fit_members(team, pairs, outputs, groups, seed, wants=given is None)
         weights = given if given is not None else self._weigh(choice, team, layer)
         attributes: dict[str, Any] = {
             "estimators_": layer.members,
             "named_estimators_": self._named_fitted(pairs, layer.members),
             "weights_": weights / weights.sum(),
             "_counts": weights,
-            "_voices": layer.voices,
+            "_outputs": layer.outputs,
             "_names": [name for name, _ in pairs],
         }
         self._adopt(team, attributes | self._more_attributes(team))
@@ -100,7 +101,7 @@ class VotingModel(TransformerMixin, CommitteeModel):
         self,
         team: Team,
         pairs: Named,
-        voices: Sequence[Voice],
+        outputs: Sequence[Output],
         groups: Any,
         seed: int,
         *,
@@ -114,11 +115,11 @@ class VotingModel(TransformerMixin, CommitteeModel):
         return fit_layer(
             team,
             pairs,
-            voices,
+            outputs,
             plan,
             plan.layers[0],
             refit=True,
-            wants_opinions=wants,
+            wants_predictions=wants,
             progress=self._progress(n_fits),
         )
 
@@ -147,11 +148,11 @@ class VotingModel(TransformerMixin, CommitteeModel):
         return own
 
     def _weigh(self, choice: str, team: Team, layer: LevelOne) -> Floats:
-        """Return the weights that opinions on unseen rows speak for."""
+        """Return the weights that predictions on unseen rows speak for."""
         kept = layer.covered if team.weights is None else layer.covered & (team.weights > 0)
         if not kept.any():
-            raise ValueError("no row has an opinion of every member; cv leaves nothing to learn")
-        said = np.stack([each[kept] for each in layer.opinions])
+            raise ValueError("no row has a prediction of every member; cv leaves nothing to learn")
+        said = np.stack([each[kept] for each in layer.predictions])
         weights = None if team.weights is None else team.weights[kept]
         found = self._learn_weights(choice, said, team.y[kept], weights)
         return np.asarray(found / found.sum())
@@ -163,7 +164,7 @@ class VotingModel(TransformerMixin, CommitteeModel):
             (name, member if name in names else "drop") for name, member in self.estimators
         ]
         small.estimators_ = [self.estimators_[number] for number in numbers]
-        small._voices = [self._voices[number] for number in numbers]
+        small._outputs = [self._outputs[number] for number in numbers]
         small._names = names
         small.weights_ = self.weights_[numbers] / self.weights_[numbers].sum()
         small._counts = self._counts[numbers]
@@ -173,16 +174,16 @@ class VotingModel(TransformerMixin, CommitteeModel):
 
     # ---- asking ----
 
-    def _ask(self, X: Any, voices: Sequence[Voice] | None = None) -> Floats:
+    def _ask(self, X: Any, outputs: Sequence[Output] | None = None) -> Floats:
         """Return what members say: (n_members, n_rows, n_columns)."""
         table = X if isinstance(X, AnyTable) else self._open(X)
-        return np.stack(list(ask_each(self.estimators_, voices or self._voices, table)))
+        return np.stack(list(ask_each(self.estimators_, outputs or self._outputs, table)))
 
     def _validate_loaded(self) -> None:
         """Check that the parts of a loaded model fit each other."""
         if not hasattr(self, "estimators_"):
             return
-        check_answers(self.estimators_, self._voices)
+        check_answers(self.estimators_, self._outputs)
         n_members = len(self.estimators_)
         if self._names != [name for name, _ in self._checked_lists()[0]]:
             raise ValueError("members and names do not fit each other")
@@ -191,5 +192,5 @@ class VotingModel(TransformerMixin, CommitteeModel):
                 raise ValueError("members and weights do not fit each other")
             if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.any()):
                 raise ValueError("the weights are no weights")
-        check_class_counts(self, self._voices)
+        check_class_counts(self, self._outputs)
         self.named_estimators_ = self._named_fitted(self._checked_lists()[0], self.estimators_)
