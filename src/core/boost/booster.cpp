@@ -9,12 +9,13 @@
 #include <utility>
 
 #include "base/quantize.hpp"
-#include "base/random.hpp"
 #include "base/thread_pool.hpp"
 #include "boost/boost_search.hpp"
 #include "boost/gradient_histogram.hpp"
 #include "boost/gradient_rows.hpp"
+#include "boost/node_features.hpp"
 #include "boost/node_rows.hpp"
+#include "boost/node_steps.hpp"
 #include "data/sorted_columns.hpp"
 #include "score/block.hpp"
 #include "tree/step.hpp"
@@ -104,7 +105,8 @@ class Booster::Grower {
         round_(round),
         monitor_(monitor),
         n_threads_(round.gradients.size() >= kParallelRows ? state.options.n_threads : 1),
-        weights_{state.weights, state.are_repetitions} {
+        weights_{state.weights, state.are_repetitions},
+        features_(state.columns, state.dataset.n_features(), state.options, round.seed) {
     fill_gradient_rows(round.gradients, round.hessians, weights_, round.sample, n_threads_,
                        state.gradients);
   }
@@ -113,7 +115,6 @@ class Booster::Grower {
     const BoostSearch search(state_.dataset, state_.columns, options_, state_.gradients);
     search_ = &search;
     mark_used();
-    draw_tree_features();
     Leaf root;
     root.range = state_.rows.start(state_.gradients.packed, state_.counts, state_.used);
     if (root.n_rows() == 0) throw std::invalid_argument("no row has a positive weight");
@@ -153,7 +154,7 @@ class Booster::Grower {
     std::size_t n_rows() const { return range.size(); }
   };
 
-  // ---- rows and features ----
+  // ---- rows ----
 
   // Passes over less rows are over before a second thread is awake.
   static constexpr std::size_t kParallelRows = std::size_t{1} << 14;
@@ -186,48 +187,6 @@ class Booster::Grower {
     int exponent = 0;
     std::frexp(total, &exponent);
     weight_scale_ = std::ldexp(1.0, -exponent);
-  }
-
-  static std::vector<std::uint32_t> drawn(std::vector<std::uint32_t> features, std::size_t size,
-                                          std::uint64_t key) {
-    if (size >= features.size()) return features;
-    Random random(key);
-    for (std::size_t i = 0; i < size; ++i) {
-      const auto rest = static_cast<std::uint32_t>(features.size() - i);
-      std::swap(features[i], features[i + random.below(rest)]);
-    }
-    features.resize(size);
-    std::sort(features.begin(), features.end());
-    return features;
-  }
-
-  void draw_tree_features() {
-    std::vector<std::uint32_t> all;
-    for (std::uint32_t feature = 0; feature < state_.dataset.n_features(); ++feature) {
-      if (state_.columns.column(feature).n_codes() >= 2) all.push_back(feature);
-    }
-    features_ = drawn(std::move(all), options_.features_per_tree, derive_key(round_.seed, 0));
-  }
-
-  std::vector<std::uint32_t> features_of(const Leaf& leaf) const {
-    const std::uint64_t level_key = derive_key(derive_key(round_.seed, 1), leaf.depth);
-    const std::uint64_t node_key = derive_key(derive_key(round_.seed, 2), leaf.index);
-    std::vector<std::uint32_t> features = drawn(features_, options_.features_per_level, level_key);
-    if (!options_.interactions.empty()) {  // first: a draw is of features that the node may use
-      std::erase_if(features, [&](std::uint32_t feature) { return !may_join(leaf.path, feature); });
-    }
-    return drawn(std::move(features), options_.features_per_node, node_key);
-  }
-
-  // Whether some group of features has those of the path and this one.
-  bool may_join(const std::vector<std::uint32_t>& path, std::uint32_t feature) const {
-    return std::any_of(options_.interactions.begin(), options_.interactions.end(),
-                       [&](auto& group) {
-                         const auto has = [&](std::uint32_t one) {
-                           return std::find(group.begin(), group.end(), one) != group.end();
-                         };
-                         return has(feature) && std::all_of(path.begin(), path.end(), has);
-                       });
   }
 
   // ---- histograms ----
@@ -308,7 +267,7 @@ class Booster::Grower {
     BoostSplit& best = leaf.split;
     BoostSplit better;  // of one feature; keeps its memory for the next
     std::array<std::int64_t, kGradientCells> scratch;
-    for (const std::uint32_t feature : features_of(leaf)) {
+    for (const std::uint32_t feature : features_.of_node(leaf.index, leaf.depth, leaf.path)) {
       if (leaf.n_rows() >= kParallelRows) monitor_.check();
       const std::int64_t* const cells =
           feature_cells(state_.records, leaf.histogram, feature, scratch.data());
@@ -334,7 +293,8 @@ class Booster::Grower {
 
   // Features side by side, compared in order.
   void find_exact_split(Leaf& leaf) const {
-    const std::vector<std::uint32_t> features = features_of(leaf);
+    const std::vector<std::uint32_t> features =
+        features_.of_node(leaf.index, leaf.depth, leaf.path);
     std::vector<BoostSplit> splits(features.size());
     constexpr std::size_t kParallelVisits = std::size_t{1} << 17;
     const bool is_large = leaf.n_rows() * features.size() >= kParallelVisits;
@@ -530,85 +490,18 @@ class Booster::Grower {
     return highest_value(feature.kind);
   }
 
-  // With weights scaled to a sum of about one: large weights times large gradients stay finite.
-  struct Sums {
-    double gradient = 0.0;
-    double hessian = 0.0;
-    double weight = 0.0;
-
-    void add(const Sums& more) {
-      gradient += more.gradient;
-      hessian += more.hessian;
-      weight += more.weight;
-    }
-  };
-
   void fill_tree() {
-    const std::size_t n_nodes = tree_.nodes.size();
-    tree_.n_values = 1;
-    tree_.values.assign(n_nodes, 0.0);
-    tree_.impurity.assign(n_nodes, 0.0);
-    tree_.weight.assign(n_nodes, 0.0);
-    tree_.n_rows.assign(n_nodes, 0);
-    std::vector<Sums> sums = leaf_sums(n_nodes);
-    for (const Leaf& leaf : closed_) tree_.n_rows[leaf.index] = n_counted(leaf);
-    for (const Leaf& leaf : closed_) bounds_[leaf.index] = leaf.node.bounds;
-    for (std::size_t node = n_nodes; node-- > 0;) {
-      const std::uint32_t first = tree_.nodes[node].first_child;
-      if (first != 0) {
-        sums[node].gradient = sums[first].gradient + sums[first + 1].gradient;
-        sums[node].hessian = sums[first].hessian + sums[first + 1].hessian;
-        tree_.weight[node] = tree_.weight[first] + tree_.weight[first + 1];
-        tree_.n_rows[node] = tree_.n_rows[first] + tree_.n_rows[first + 1];
-      }
-      fill_node(node, sums[node], bounds_[node]);
+    tree_.n_rows.assign(tree_.nodes.size(), 0);
+    for (const Leaf& leaf : closed_) {
+      tree_.n_rows[leaf.index] = n_counted(leaf);
+      bounds_[leaf.index] = leaf.node.bounds;
     }
-  }
-
-  // In the order of the rows, in parts of a fixed size: sums do not depend on threads, and
-  // derivatives are read in order.
-  std::vector<Sums> leaf_sums(std::size_t n_nodes) {
-    const std::size_t n_rows = state_.dataset.n_rows();
-    const std::size_t part_rows = std::max<std::size_t>(16384, 64 * n_nodes);
-    const std::size_t n_parts = (n_rows + part_rows - 1) / part_rows;
-    std::vector<std::vector<Sums>> parts(n_parts);
-    parallel_parts(n_parts, n_threads_, [&](std::size_t part) {
-      parts[part].resize(n_nodes);
-      add_rows({part * part_rows, std::min((part + 1) * part_rows, n_rows)}, parts[part].data());
-    });
-    std::vector<Sums> sums(n_nodes);
-    for (const std::vector<Sums>& part : parts) {
-      for (std::size_t node = 0; node < n_nodes; ++node) sums[node].add(part[node]);
-    }
-    for (std::size_t node = 0; node < n_nodes; ++node) tree_.weight[node] = sums[node].weight;
-    return sums;
-  }
-
-  void add_rows(Range rows, Sums* sums) const {
-    const std::uint32_t* const leaves = state_.leaves.data();
-    for (std::size_t row = rows.begin; row < rows.end; ++row) {
-      if (!state_.used.empty() && state_.used[row] == 0) continue;
-      const double w = weight(row);
-      const double scaled = w * weight_scale_;
-      const double hessian = round_.hessians.empty() ? 1.0 : round_.hessians[row];
-      sums[leaves[row]].add({scaled * round_.gradients[row], scaled * hessian, w});
-    }
-  }
-
-  void fill_node(std::size_t node, const Sums& sums, const Bounds& bounds) {
-    const double l1 = options_.l1 * weight_scale_;
-    const double magnitude = std::max(std::abs(sums.gradient) - l1, 0.0);
-    const double weight = sums.hessian + options_.l2 * weight_scale_;
-    const double scale =
-        std::ldexp(1.0, state_.gradients.hessian_exponent - state_.gradients.gradient_exponent);
-    const Bounds real_bounds{bounds.low * scale, bounds.high * scale};
-    const double best = weight > 0.0 ? std::copysign(magnitude / weight, -sums.gradient) : 0.0;
-    const double step = real_bounds.clip(std::isfinite(best) ? best : 0.0);
-    tree_.values[node] = round_.learning_rate * step;
-    // A bound may have turned the step around.
-    const double gain = -std::copysign(magnitude, sums.gradient) * step - weight * step * step / 2;
-    const double impurity = -gain / (tree_.weight[node] * weight_scale_);
-    tree_.impurity[node] = std::isfinite(impurity) ? impurity : 0.0;
+    const GradientRows& grids = state_.gradients;
+    const StepRows rows{round_.gradients, round_.hessians, weights_.weights,
+                        state_.used,      state_.leaves,   weight_scale_};
+    const StepRules rules{round_.learning_rate, options_.l1, options_.l2, bounds_,
+                          std::ldexp(1.0, grids.hessian_exponent - grids.gradient_exponent)};
+    fill_steps(rows, rules, n_threads_, tree_);
   }
 
   // ---- where rows went ----
@@ -660,7 +553,7 @@ class Booster::Grower {
   RowWeights weights_;
   double weight_scale_ = 1.0;  // a power of two
   const BoostSearch* search_ = nullptr;
-  std::vector<std::uint32_t> features_;
+  NodeFeatures features_;
   Tree tree_;
   std::vector<Bounds> bounds_;  // of each node
   std::vector<Leaf> heap_;
