@@ -4,102 +4,24 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
-#include "base/quantize.hpp"
 #include "base/thread_pool.hpp"
 #include "boost/boost_search.hpp"
+#include "boost/boost_state.hpp"
 #include "boost/gradient_histogram.hpp"
 #include "boost/gradient_rows.hpp"
 #include "boost/node_features.hpp"
 #include "boost/node_rows.hpp"
 #include "boost/node_steps.hpp"
-#include "data/sorted_columns.hpp"
-#include "score/block.hpp"
 #include "tree/step.hpp"
 
 namespace committee {
-namespace {
-
-// Nothing for wide codes, which are compared one by one.
-SideOfCode sides_of(const BoostSplit& split, const CodeColumn& column) {
-  SideOfCode sides{};
-  if (column.width != 1) return sides;
-  if (split.is_category) {
-    std::copy(split.goes_left.begin(), split.goes_left.end(), sides.begin());
-    return sides;
-  }
-  std::fill_n(sides.begin(), split.last_left + 1, std::uint8_t{1});
-  if (column.has_missing) sides[column.missing_code()] = split.missing_goes_left ? 1 : 0;
-  return sides;
-}
-
-// How often each row counts; empty: once.
-std::vector<std::uint32_t> counts_of(std::span<const double> weights) {
-  if (weights.empty()) return {};
-  const bool are_whole = are_repetitions(weights);
-  std::vector<std::uint32_t> counts;
-  counts.reserve(weights.size());
-  for (const double weight : weights) {
-    counts.push_back(are_whole ? static_cast<std::uint32_t>(weight) : 1U);
-  }
-  return counts;
-}
-
-}  // namespace
-
-struct Booster::State {
-  State(const BinnedDataset& binned, const BoostOptions& boost_options,
-        std::span<const double> row_weights)
-      : dataset(binned),
-        options(boost_options),
-        weights(row_weights.begin(), row_weights.end()),
-        are_repetitions(committee::are_repetitions(weights)),
-        counts(counts_of(weights)),
-        columns(binned, weights.empty() ? std::vector<double>(binned.n_rows(), 1.0) : weights),
-        leaves(binned.n_rows(), 0U) {
-    if (is_exact(binned)) {
-      sorted.emplace(binned, options.n_threads);
-      marks.resize(binned.n_rows());
-    } else {
-      records = make_record_groups(columns.all(), binned.n_rows(), options.n_threads);
-    }
-  }
-
-  // Whether some feature has a code for each of its values.
-  static bool is_exact(const BinnedDataset& binned) {
-    for (std::size_t i = 0; i < binned.n_features(); ++i) {
-      const BinnedFeature& feature = binned.feature(i);
-      if (feature.kind != FeatureKind::kCategory && feature.column.n_codes() >= 2 &&
-          feature.low.empty()) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  const BinnedDataset& dataset;
-  BoostOptions options;
-  std::vector<double> weights;
-  bool are_repetitions;
-  std::vector<std::uint32_t> counts;  // how often each row counts; empty: once
-  ByteColumns columns;
-  RecordGroups records;                 // binned
-  std::optional<SortedColumns> sorted;  // exact
-  std::vector<std::uint8_t> marks;      // exact: of each row
-  GradientRows gradients;
-  std::vector<std::uint8_t> used;  // rows that a tree learns from; empty: all
-  NodeRows rows;
-  AlignedVector<std::uint32_t> leaves;
-  std::vector<GradientHistogram> histograms;  // not in use
-  std::vector<GradientHistogram> spare;       // of further threads
-};
 
 class Booster::Grower {
  public:
-  Grower(State& state, const BoostRound& round, Monitor& monitor)
+  Grower(BoostState& state, const BoostRound& round, Monitor& monitor)
       : state_(state),
         options_(state.options),
         round_(round),
@@ -249,7 +171,7 @@ class Booster::Grower {
     const bool is_left_sure = search_->has_enough_rows(split.left);
     const bool is_right_sure = search_->has_enough_rows(leaf.node.total - split.left);
     if (is_left_sure && is_right_sure) return true;
-    const SideOfCode sides = sides_of(split, state_.columns.column(split.feature));
+    const SideOfCode sides = split.sides(state_.columns.column(split.feature));
     const auto* codes = codes_of(split.feature);
     std::int64_t n_left = 0;
     std::int64_t n_rows = 0;
@@ -325,18 +247,12 @@ class Booster::Grower {
   }
 
   std::size_t divide_exactly(const Leaf& leaf) {
+    const CodeColumn& column = state_.columns.column(leaf.split.feature);
     state_.rows.for_each(leaf.range, [&](std::size_t row, std::uint32_t) {
-      state_.marks[row] = goes_left(leaf.split, row) ? 1 : 0;
+      state_.marks[row] = leaf.split.sends_left(column, row) ? 1 : 0;
     });
     state_.sorted->divide(leaf.range.begin, leaf.range.end, state_.marks, n_threads_, monitor_);
     return state_.rows.divide(leaf.range, state_.marks.data(), SideOfCode{0, 1}, n_threads_);
-  }
-
-  bool goes_left(const BoostSplit& split, std::size_t row) const {
-    const std::uint32_t code = state_.columns.column(split.feature).at(row);
-    if (split.is_category) return split.goes_left[code] != 0;
-    const bool is_missing = code == state_.columns.column(split.feature).missing_code();
-    return is_missing ? split.missing_goes_left : code <= split.last_left;
   }
 
   // ---- growth ----
@@ -393,7 +309,7 @@ class Booster::Grower {
     }
     ++n_leaves_;
     const BoostSplit& split = leaf.split;
-    const SideOfCode sides = sides_of(split, state_.columns.column(split.feature));
+    const SideOfCode sides = split.sides(state_.columns.column(split.feature));
     const std::size_t n_left =
         state_.sorted ? divide_exactly(leaf)
                       : state_.rows.divide(leaf.range, codes_of(split.feature), sides, n_threads_);
@@ -545,7 +461,7 @@ class Booster::Grower {
     return node;
   }
 
-  State& state_;
+  BoostState& state_;
   const BoostOptions& options_;
   const BoostRound& round_;
   Monitor& monitor_;
@@ -569,7 +485,7 @@ const BinnedDataset& Booster::checked(const BinnedDataset& dataset) {
 
 Booster::Booster(const BinnedDataset& dataset, const BoostOptions& options,
                  std::span<const double> weights)
-    : state_(std::make_unique<State>(checked(dataset), options, weights)) {}
+    : state_(std::make_unique<BoostState>(checked(dataset), options, weights)) {}
 
 Booster::~Booster() = default;
 Booster::Booster(Booster&&) noexcept = default;
