@@ -39,6 +39,18 @@ struct BoostSearch::Scan {
   }
 };
 
+SideOfCode BoostSplit::sides(const CodeColumn& column) const {
+  SideOfCode sides{};
+  if (column.width != 1) return sides;
+  if (is_category) {
+    std::copy(goes_left.begin(), goes_left.end(), sides.begin());
+    return sides;
+  }
+  std::fill_n(sides.begin(), last_left + 1, std::uint8_t{1});
+  if (column.has_missing) sides[column.missing_code()] = missing_goes_left ? 1 : 0;
+  return sides;
+}
+
 BoostSearch::BoostSearch(const BinnedDataset& dataset, const ByteColumns& columns,
                          const BoostOptions& options, const GradientRows& rows)
     : dataset_(dataset), columns_(columns), options_(options), rows_(rows) {

@@ -15,6 +15,7 @@
 #include "boost/cut_kernels.hpp"
 #include "boost/gradient_histogram.hpp"
 #include "boost/gradient_rows.hpp"
+#include "boost/node_rows.hpp"
 #include "data/binned_dataset.hpp"
 #include "data/byte_columns.hpp"
 #include "data/sorted_columns.hpp"
@@ -38,6 +39,15 @@ struct BoostSplit {
   double right_value = 0.0;
 
   bool exists() const { return gain > 0.0; }
+
+  // The side of each code of the feature's column. Nothing for wide codes, which are compared one
+  // by one.
+  SideOfCode sides(const CodeColumn& column) const;
+  bool sends_left(const CodeColumn& column, std::size_t row) const {
+    const std::uint32_t code = column.at(row);
+    if (is_category) return goes_left[code] != 0;
+    return code == column.missing_code() ? missing_goes_left : code <= last_left;
+  }
 };
 
 // What a search needs to know of a node.

@@ -4,107 +4,31 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
-#include "base/quantize.hpp"
-#include "base/random.hpp"
 #include "base/thread_pool.hpp"
 #include "boost/boost_search.hpp"
+#include "boost/boost_state.hpp"
 #include "boost/gradient_histogram.hpp"
 #include "boost/gradient_rows.hpp"
+#include "boost/node_features.hpp"
 #include "boost/node_rows.hpp"
-#include "data/sorted_columns.hpp"
-#include "score/block.hpp"
+#include "boost/node_steps.hpp"
 #include "tree/step.hpp"
 
 namespace committee {
-namespace {
-
-// Nothing for wide codes, which are compared one by one.
-SideOfCode sides_of(const BoostSplit& split, const CodeColumn& column) {
-  SideOfCode sides{};
-  if (column.width != 1) return sides;
-  if (split.is_category) {
-    std::copy(split.goes_left.begin(), split.goes_left.end(), sides.begin());
-    return sides;
-  }
-  std::fill_n(sides.begin(), split.last_left + 1, std::uint8_t{1});
-  if (column.has_missing) sides[column.missing_code()] = split.missing_goes_left ? 1 : 0;
-  return sides;
-}
-
-// How often each row counts; empty: once.
-std::vector<std::uint32_t> counts_of(std::span<const double> weights) {
-  if (weights.empty()) return {};
-  const bool are_whole = are_repetitions(weights);
-  std::vector<std::uint32_t> counts;
-  counts.reserve(weights.size());
-  for (const double weight : weights) {
-    counts.push_back(are_whole ? static_cast<std::uint32_t>(weight) : 1U);
-  }
-  return counts;
-}
-
-}  // namespace
-
-struct Booster::State {
-  State(const BinnedDataset& binned, const BoostOptions& boost_options,
-        std::span<const double> row_weights)
-      : dataset(binned),
-        options(boost_options),
-        weights(row_weights.begin(), row_weights.end()),
-        are_repetitions(committee::are_repetitions(weights)),
-        counts(counts_of(weights)),
-        columns(binned, weights.empty() ? std::vector<double>(binned.n_rows(), 1.0) : weights),
-        leaves(binned.n_rows(), 0U) {
-    if (is_exact(binned)) {
-      sorted.emplace(binned, options.n_threads);
-      marks.resize(binned.n_rows());
-    } else {
-      records = make_record_groups(columns.all(), binned.n_rows(), options.n_threads);
-    }
-  }
-
-  // Whether some feature has a code for each of its values.
-  static bool is_exact(const BinnedDataset& binned) {
-    for (std::size_t i = 0; i < binned.n_features(); ++i) {
-      const BinnedFeature& feature = binned.feature(i);
-      if (feature.kind != FeatureKind::kCategory && feature.column.n_codes() >= 2 &&
-          feature.low.empty()) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  const BinnedDataset& dataset;
-  BoostOptions options;
-  std::vector<double> weights;
-  bool are_repetitions;
-  std::vector<std::uint32_t> counts;  // how often each row counts; empty: once
-  ByteColumns columns;
-  RecordGroups records;                 // binned
-  std::optional<SortedColumns> sorted;  // exact
-  std::vector<std::uint8_t> marks;      // exact: of each row
-  GradientRows gradients;
-  std::vector<std::uint8_t> used;  // rows that a tree learns from; empty: all
-  NodeRows rows;
-  AlignedVector<std::uint32_t> leaves;
-  std::vector<GradientHistogram> histograms;  // not in use
-  std::vector<GradientHistogram> spare;       // of further threads
-};
 
 class Booster::Grower {
  public:
-  Grower(State& state, const BoostRound& round, Monitor& monitor)
+  Grower(BoostState& state, const BoostRound& round, Monitor& monitor)
       : state_(state),
         options_(state.options),
         round_(round),
         monitor_(monitor),
         n_threads_(round.gradients.size() >= kParallelRows ? state.options.n_threads : 1),
-        weights_{state.weights, state.are_repetitions} {
+        weights_{state.weights, state.are_repetitions},
+        features_(state.columns, state.dataset.n_features(), state.options, round.seed) {
     fill_gradient_rows(round.gradients, round.hessians, weights_, round.sample, n_threads_,
                        state.gradients);
   }
@@ -113,7 +37,6 @@ class Booster::Grower {
     const BoostSearch search(state_.dataset, state_.columns, options_, state_.gradients);
     search_ = &search;
     mark_used();
-    draw_tree_features();
     Leaf root;
     root.range = state_.rows.start(state_.gradients.packed, state_.counts, state_.used);
     if (root.n_rows() == 0) throw std::invalid_argument("no row has a positive weight");
@@ -153,7 +76,7 @@ class Booster::Grower {
     std::size_t n_rows() const { return range.size(); }
   };
 
-  // ---- rows and features ----
+  // ---- rows ----
 
   // Passes over less rows are over before a second thread is awake.
   static constexpr std::size_t kParallelRows = std::size_t{1} << 14;
@@ -186,48 +109,6 @@ class Booster::Grower {
     int exponent = 0;
     std::frexp(total, &exponent);
     weight_scale_ = std::ldexp(1.0, -exponent);
-  }
-
-  static std::vector<std::uint32_t> drawn(std::vector<std::uint32_t> features, std::size_t size,
-                                          std::uint64_t key) {
-    if (size >= features.size()) return features;
-    Random random(key);
-    for (std::size_t i = 0; i < size; ++i) {
-      const auto rest = static_cast<std::uint32_t>(features.size() - i);
-      std::swap(features[i], features[i + random.below(rest)]);
-    }
-    features.resize(size);
-    std::sort(features.begin(), features.end());
-    return features;
-  }
-
-  void draw_tree_features() {
-    std::vector<std::uint32_t> all;
-    for (std::uint32_t feature = 0; feature < state_.dataset.n_features(); ++feature) {
-      if (state_.columns.column(feature).n_codes() >= 2) all.push_back(feature);
-    }
-    features_ = drawn(std::move(all), options_.features_per_tree, derive_key(round_.seed, 0));
-  }
-
-  std::vector<std::uint32_t> features_of(const Leaf& leaf) const {
-    const std::uint64_t level_key = derive_key(derive_key(round_.seed, 1), leaf.depth);
-    const std::uint64_t node_key = derive_key(derive_key(round_.seed, 2), leaf.index);
-    std::vector<std::uint32_t> features = drawn(features_, options_.features_per_level, level_key);
-    if (!options_.interactions.empty()) {  // first: a draw is of features that the node may use
-      std::erase_if(features, [&](std::uint32_t feature) { return !may_join(leaf.path, feature); });
-    }
-    return drawn(std::move(features), options_.features_per_node, node_key);
-  }
-
-  // Whether some group of features has those of the path and this one.
-  bool may_join(const std::vector<std::uint32_t>& path, std::uint32_t feature) const {
-    return std::any_of(options_.interactions.begin(), options_.interactions.end(),
-                       [&](auto& group) {
-                         const auto has = [&](std::uint32_t one) {
-                           return std::find(group.begin(), group.end(), one) != group.end();
-                         };
-                         return has(feature) && std::all_of(path.begin(), path.end(), has);
-                       });
   }
 
   // ---- histograms ----
@@ -290,7 +171,7 @@ class Booster::Grower {
     const bool is_left_sure = search_->has_enough_rows(split.left);
     const bool is_right_sure = search_->has_enough_rows(leaf.node.total - split.left);
     if (is_left_sure && is_right_sure) return true;
-    const SideOfCode sides = sides_of(split, state_.columns.column(split.feature));
+    const SideOfCode sides = split.sides(state_.columns.column(split.feature));
     const auto* codes = codes_of(split.feature);
     std::int64_t n_left = 0;
     std::int64_t n_rows = 0;
@@ -308,7 +189,7 @@ class Booster::Grower {
     BoostSplit& best = leaf.split;
     BoostSplit better;  // of one feature; keeps its memory for the next
     std::array<std::int64_t, kGradientCells> scratch;
-    for (const std::uint32_t feature : features_of(leaf)) {
+    for (const std::uint32_t feature : features_.of_node(leaf.index, leaf.depth, leaf.path)) {
       if (leaf.n_rows() >= kParallelRows) monitor_.check();
       const std::int64_t* const cells =
           feature_cells(state_.records, leaf.histogram, feature, scratch.data());
@@ -334,7 +215,8 @@ class Booster::Grower {
 
   // Features side by side, compared in order.
   void find_exact_split(Leaf& leaf) const {
-    const std::vector<std::uint32_t> features = features_of(leaf);
+    const std::vector<std::uint32_t> features =
+        features_.of_node(leaf.index, leaf.depth, leaf.path);
     std::vector<BoostSplit> splits(features.size());
     constexpr std::size_t kParallelVisits = std::size_t{1} << 17;
     const bool is_large = leaf.n_rows() * features.size() >= kParallelVisits;
@@ -365,18 +247,12 @@ class Booster::Grower {
   }
 
   std::size_t divide_exactly(const Leaf& leaf) {
+    const CodeColumn& column = state_.columns.column(leaf.split.feature);
     state_.rows.for_each(leaf.range, [&](std::size_t row, std::uint32_t) {
-      state_.marks[row] = goes_left(leaf.split, row) ? 1 : 0;
+      state_.marks[row] = leaf.split.sends_left(column, row) ? 1 : 0;
     });
     state_.sorted->divide(leaf.range.begin, leaf.range.end, state_.marks, n_threads_, monitor_);
     return state_.rows.divide(leaf.range, state_.marks.data(), SideOfCode{0, 1}, n_threads_);
-  }
-
-  bool goes_left(const BoostSplit& split, std::size_t row) const {
-    const std::uint32_t code = state_.columns.column(split.feature).at(row);
-    if (split.is_category) return split.goes_left[code] != 0;
-    const bool is_missing = code == state_.columns.column(split.feature).missing_code();
-    return is_missing ? split.missing_goes_left : code <= split.last_left;
   }
 
   // ---- growth ----
@@ -433,7 +309,7 @@ class Booster::Grower {
     }
     ++n_leaves_;
     const BoostSplit& split = leaf.split;
-    const SideOfCode sides = sides_of(split, state_.columns.column(split.feature));
+    const SideOfCode sides = split.sides(state_.columns.column(split.feature));
     const std::size_t n_left =
         state_.sorted ? divide_exactly(leaf)
                       : state_.rows.divide(leaf.range, codes_of(split.feature), sides, n_threads_);
@@ -530,85 +406,18 @@ class Booster::Grower {
     return highest_value(feature.kind);
   }
 
-  // With weights scaled to a sum of about one: large weights times large gradients stay finite.
-  struct Sums {
-    double gradient = 0.0;
-    double hessian = 0.0;
-    double weight = 0.0;
-
-    void add(const Sums& more) {
-      gradient += more.gradient;
-      hessian += more.hessian;
-      weight += more.weight;
-    }
-  };
-
   void fill_tree() {
-    const std::size_t n_nodes = tree_.nodes.size();
-    tree_.n_values = 1;
-    tree_.values.assign(n_nodes, 0.0);
-    tree_.impurity.assign(n_nodes, 0.0);
-    tree_.weight.assign(n_nodes, 0.0);
-    tree_.n_rows.assign(n_nodes, 0);
-    std::vector<Sums> sums = leaf_sums(n_nodes);
-    for (const Leaf& leaf : closed_) tree_.n_rows[leaf.index] = n_counted(leaf);
-    for (const Leaf& leaf : closed_) bounds_[leaf.index] = leaf.node.bounds;
-    for (std::size_t node = n_nodes; node-- > 0;) {
-      const std::uint32_t first = tree_.nodes[node].first_child;
-      if (first != 0) {
-        sums[node].gradient = sums[first].gradient + sums[first + 1].gradient;
-        sums[node].hessian = sums[first].hessian + sums[first + 1].hessian;
-        tree_.weight[node] = tree_.weight[first] + tree_.weight[first + 1];
-        tree_.n_rows[node] = tree_.n_rows[first] + tree_.n_rows[first + 1];
-      }
-      fill_node(node, sums[node], bounds_[node]);
+    tree_.n_rows.assign(tree_.nodes.size(), 0);
+    for (const Leaf& leaf : closed_) {
+      tree_.n_rows[leaf.index] = n_counted(leaf);
+      bounds_[leaf.index] = leaf.node.bounds;
     }
-  }
-
-  // In the order of the rows, in parts of a fixed size: sums do not depend on threads, and
-  // derivatives are read in order.
-  std::vector<Sums> leaf_sums(std::size_t n_nodes) {
-    const std::size_t n_rows = state_.dataset.n_rows();
-    const std::size_t part_rows = std::max<std::size_t>(16384, 64 * n_nodes);
-    const std::size_t n_parts = (n_rows + part_rows - 1) / part_rows;
-    std::vector<std::vector<Sums>> parts(n_parts);
-    parallel_parts(n_parts, n_threads_, [&](std::size_t part) {
-      parts[part].resize(n_nodes);
-      add_rows({part * part_rows, std::min((part + 1) * part_rows, n_rows)}, parts[part].data());
-    });
-    std::vector<Sums> sums(n_nodes);
-    for (const std::vector<Sums>& part : parts) {
-      for (std::size_t node = 0; node < n_nodes; ++node) sums[node].add(part[node]);
-    }
-    for (std::size_t node = 0; node < n_nodes; ++node) tree_.weight[node] = sums[node].weight;
-    return sums;
-  }
-
-  void add_rows(Range rows, Sums* sums) const {
-    const std::uint32_t* const leaves = state_.leaves.data();
-    for (std::size_t row = rows.begin; row < rows.end; ++row) {
-      if (!state_.used.empty() && state_.used[row] == 0) continue;
-      const double w = weight(row);
-      const double scaled = w * weight_scale_;
-      const double hessian = round_.hessians.empty() ? 1.0 : round_.hessians[row];
-      sums[leaves[row]].add({scaled * round_.gradients[row], scaled * hessian, w});
-    }
-  }
-
-  void fill_node(std::size_t node, const Sums& sums, const Bounds& bounds) {
-    const double l1 = options_.l1 * weight_scale_;
-    const double magnitude = std::max(std::abs(sums.gradient) - l1, 0.0);
-    const double weight = sums.hessian + options_.l2 * weight_scale_;
-    const double scale =
-        std::ldexp(1.0, state_.gradients.hessian_exponent - state_.gradients.gradient_exponent);
-    const Bounds real_bounds{bounds.low * scale, bounds.high * scale};
-    const double best = weight > 0.0 ? std::copysign(magnitude / weight, -sums.gradient) : 0.0;
-    const double step = real_bounds.clip(std::isfinite(best) ? best : 0.0);
-    tree_.values[node] = round_.learning_rate * step;
-    // A bound may have turned the step around.
-    const double gain = -std::copysign(magnitude, sums.gradient) * step - weight * step * step / 2;
-    const double impurity = -gain / (tree_.weight[node] * weight_scale_);
-    tree_.impurity[node] = std::isfinite(impurity) ? impurity : 0.0;
+    const GradientRows& grids = state_.gradients;
+    const StepRows rows{round_.gradients, round_.hessians, weights_.weights,
+                        state_.used,      state_.leaves,   weight_scale_};
+    const StepRules rules{round_.learning_rate, options_.l1, options_.l2, bounds_,
+                          std::ldexp(1.0, grids.hessian_exponent - grids.gradient_exponent)};
+    fill_steps(rows, rules, n_threads_, tree_);
   }
 
   // ---- where rows went ----
@@ -652,7 +461,7 @@ class Booster::Grower {
     return node;
   }
 
-  State& state_;
+  BoostState& state_;
   const BoostOptions& options_;
   const BoostRound& round_;
   Monitor& monitor_;
@@ -660,7 +469,7 @@ class Booster::Grower {
   RowWeights weights_;
   double weight_scale_ = 1.0;  // a power of two
   const BoostSearch* search_ = nullptr;
-  std::vector<std::uint32_t> features_;
+  NodeFeatures features_;
   Tree tree_;
   std::vector<Bounds> bounds_;  // of each node
   std::vector<Leaf> heap_;
@@ -676,7 +485,7 @@ const BinnedDataset& Booster::checked(const BinnedDataset& dataset) {
 
 Booster::Booster(const BinnedDataset& dataset, const BoostOptions& options,
                  std::span<const double> weights)
-    : state_(std::make_unique<State>(checked(dataset), options, weights)) {}
+    : state_(std::make_unique<BoostState>(checked(dataset), options, weights)) {}
 
 Booster::~Booster() = default;
 Booster::Booster(Booster&&) noexcept = default;

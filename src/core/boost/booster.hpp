@@ -19,6 +19,8 @@
 
 namespace committee {
 
+struct BoostState;
+
 // What changes from tree to tree.
 struct BoostRound {
   std::span<const double> gradients;     // one a row, without weights
@@ -46,8 +48,7 @@ class Booster {
  private:
   static const BinnedDataset& checked(const BinnedDataset& dataset);
   class Grower;
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<BoostState> state_;
 };
 
 }  // namespace committee
