@@ -15,13 +15,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from environment import describe_environment, load_average
-from halves import HALVES
-from measure import say
-from peers import MAX_THREADS
-from report import Part, page_section, read_results, write_results, write_section
-from selection import Selecting, Selection
-from stand_in import STAND_IN
+from benchmarks.harness.environment import describe_environment, load_average
+from benchmarks.harness.halves import HALVES
+from benchmarks.harness.measure import say
+from benchmarks.contestants.contestant import MAX_THREADS
+from benchmarks.report.markdown import Part, page_section, read_results, write_results, write_section
+from benchmarks.harness.selection import Selecting, Selection
+from benchmarks.contestants.stand_in import STAND_IN
 
 _HERE = Path(__file__).resolve().parent
 SUITES = ("smoke", "trees", "quinlan", "forests", "adaboost", "boosting", "stacking")

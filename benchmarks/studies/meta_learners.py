@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from datasets import TableInfo, cut_table, list_tables, read_table
-from halves import half_of
-from stacks import own_members
-from standalone import run
+from benchmarks.harness.datasets import TableInfo, cut_table, list_tables, read_table
+from benchmarks.harness.halves import half_of
+from benchmarks.contestants.stacks import own_members
+from benchmarks.studies.study import run
 
 RESULTS = Path(__file__).parent / "results" / "meta_learners.json"
 MOST_ROWS = 20_000

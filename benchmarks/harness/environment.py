@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from peers import versions
+from benchmarks.contestants.contestant import versions
 
 _ROOT = Path(__file__).resolve().parent.parent
 # What a run itself writes does not make its commit a modified one.

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from datasets import TableInfo, list_tables, read_table
-from halves import half_of
-from standalone import run
+from benchmarks.harness.datasets import TableInfo, list_tables, read_table
+from benchmarks.harness.halves import half_of
+from benchmarks.studies.study import run
 
 RESULTS = Path(__file__).parent / "results" / "leakage.json"
 N_ROWS = 1_000
