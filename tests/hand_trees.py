@@ -6,8 +6,8 @@ Random trees hold every kind of split that the engine knows, also those no estim
 import numpy as np
 
 from committee import _core
-from committee._table import FeatureInfo, Kind, TableSchema
-from committee._tree_view import TreeView
+from committee.tables.table import FeatureInfo, Kind, TableSchema
+from committee.trees.tree_view import TreeView
 
 LIST_FLAG = 1 << 31
 NO_CHILD = 0xFFFFFFFF

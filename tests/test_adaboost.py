@@ -44,8 +44,8 @@ from committee import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
 )
-from committee._adaboost_fit import _is_stump
-from committee._boosted_median import RunningMedian
+from committee.adaboost.fit import _is_stump
+from committee.adaboost.median import RunningMedian
 
 BOTH = [AdaBoostClassifier, AdaBoostRegressor]
 

@@ -11,7 +11,7 @@ from reference_adaboost import best_stump, class_sums, impure_weight, left_over
 from tree_tools import make_case
 
 from committee import _core
-from committee._table import read_table
+from committee.tables.table import read_table
 
 CRITERIA = ["gini", "entropy", "error"]
 WEIGHTS = ["none", "whole", "parts", "wide", "huge", "tiny", "heavy tail"]

@@ -15,10 +15,10 @@ from committee import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ModelFileError,
-    _codec,
     load,
     save,
 )
+from committee.files import codec as _codec
 
 
 @pytest.fixture

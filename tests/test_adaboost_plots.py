@@ -70,7 +70,7 @@ def answer_at(ax, x, y):
     """The class whose colour the paper has at a point."""
     from matplotlib.colors import to_rgb
 
-    from committee._tree_layout import class_color, faded
+    from committee.trees.tree_layout import class_color, faded
 
     mesh = [each for each in ax.collections if hasattr(each, "_coordinates")]
     if mesh:

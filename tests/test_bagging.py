@@ -26,10 +26,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import committee
 from committee import DecisionTreeClassifier, DecisionTreeRegressor
-from committee._members import in_order
-from committee._tree_members import TreeMembers
-from committee.bagging import BaggingClassifier, BaggingRegressor
+from committee.bagging.bagging import BaggingClassifier, BaggingRegressor
 from committee.datasets import load_penguins
+from committee.members.parallel import in_order
+from committee.trees.tree_members import TreeMembers
 
 BOTH = [BaggingClassifier, BaggingRegressor]
 DRAWS = "rows are drawn by chance: equal in distribution, not in every draw"
@@ -623,7 +623,7 @@ def fit_both_ways(monkeypatch, model, X, y, **fit_params):
     """The model grown by the engine at once, and member by member."""
     whole = clone(model).fit(X, y, **fit_params)
     assert isinstance(whole.estimators_, TreeMembers)
-    monkeypatch.setattr("committee._bagging_model.runs_in_engine", lambda job: False)
+    monkeypatch.setattr("committee.bagging.bagging_model.runs_in_engine", lambda job: False)
     single = clone(model).fit(X, y, **fit_params)
     monkeypatch.undo()
     assert isinstance(single.estimators_, list)
@@ -772,7 +772,7 @@ def test_scores_are_as_good_as_scikit_learns(estimator, seed):
                 .fit(train, y_train)
                 .predict_proba(test),
             )
-            for module in (committee.bagging, sklearn.ensemble)
+            for module in (committee.bagging.bagging, sklearn.ensemble)
         ]
         gaps.append(losses[0] - losses[1])
     assert abs(np.mean(gaps)) < 0.01

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from committee import _core
-from committee._table import read_table
+from committee.tables.table import read_table
 
 
 def make_dataset(rng, n_rows, weights=None, exact=False, kinds="nmfc"):

@@ -6,7 +6,7 @@ from reference_booster import ReferenceBooster
 from tree_tools import make_case
 
 from committee import _core
-from committee._table import read_table
+from committee.tables.table import read_table
 
 # Gradients and hessians are put on a grid before splits are compared, hessians on a coarse one.
 NEAR = 2e-2

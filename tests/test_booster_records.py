@@ -6,7 +6,7 @@ import pytest
 from reference_booster import ReferenceBooster
 
 from committee import _core
-from committee._table import read_table
+from committee.tables.table import read_table
 
 
 def few_and_wide(rng, n_rows, n_few=18, n_wide=3, n_levels=(2, 7, 16)):

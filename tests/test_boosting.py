@@ -351,7 +351,7 @@ def test_out_of_bag_losses_are_those_of_the_rows_not_drawn(table):
 
 
 def _sample(model, y, number):
-    from committee._sampling import plan_rows
+    from committee.base.sampling import plan_rows
 
     plan = plan_rows(len(y), model._seed, bootstrap=False, max_samples=len(y) // 2)
     return plan.counts(number) > 0
@@ -426,7 +426,7 @@ def test_scorers_of_classes_see_labels_and_probabilities(table):
 
 
 def test_classes_groups_and_the_order_of_time_decide_who_is_held_out(rng):
-    from committee._validation import held_out_rows
+    from committee.evaluation.early_stopping import held_out_rows
 
     classes = np.repeat(np.arange(3, dtype=np.int32), [180, 18, 2])
     held_out = held_out_rows(200, 0.1, rng, classes=classes)
@@ -602,8 +602,8 @@ def test_categories_of_many_levels_are_taken(rng):
 
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_losses_and_derivatives_of_the_engine_are_those_of_the_losses(n_classes, rng):
-    from committee._fast_losses import fast_loss
     from committee.losses import get_loss
+    from committee.losses.fast import fast_loss
 
     loss = get_loss("log_loss", n_classes=n_classes)
     scores = np.asfortranarray(10.0 ** rng.uniform(-9, 3, size=(500, loss.n_scores)))

@@ -5,8 +5,8 @@ import pytest
 from reference_booster import ReferenceBooster
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor, _core
-from committee._fast_losses import fast_loss
 from committee.losses import get_loss
+from committee.losses.fast import fast_loss
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,10 @@ from committee import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     ModelFileError,
-    _codec,
     load,
     save,
 )
+from committee.files import codec as _codec
 from committee.losses import Huber, Loss
 
 

@@ -16,10 +16,10 @@ from sklearn.metrics import (
 from sklearn.tree import DecisionTreeRegressor
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor
-from committee._fast_losses import fast_loss
-from committee._loss import Loss
-from committee._weak_learners import shorter_steps
+from committee.boosting.weak_learners import shorter_steps
 from committee.losses import BinaryLogLoss, MultinomialLogLoss, SquaredError
+from committee.losses.fast import fast_loss
+from committee.losses.loss import Loss
 
 
 @pytest.fixture

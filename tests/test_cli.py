@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import committee
-from committee.cli import main, make_app
+from committee.cli.main import main, make_app
 from committee.datasets import load_penguins
 
 
@@ -31,7 +31,7 @@ def test_version_and_help_answer(run):
 def test_help_loads_nothing_heavy():
     script = (
         "import sys\n"
-        "from committee.cli import make_app\n"
+        "from committee.cli.main import make_app\n"
         "from typer.testing import CliRunner\n"
         "assert CliRunner().invoke(make_app(), ['--help']).exit_code == 0\n"
         "heavy = {'sklearn', 'scipy', 'pandas', 'pyarrow', 'matplotlib', 'numpy'}\n"
@@ -62,7 +62,7 @@ def test_demo_works_without_pandas_and_says_nothing_when_quiet(tmp_path):
         "        if name.split('.')[0] in ('pandas', 'polars', 'matplotlib'):\n"
         "            raise ImportError(name)\n"
         "sys.meta_path.insert(0, Absent())\n"
-        "from committee.cli import main\n"
+        "from committee.cli.main import main\n"
         f"output = {str(tmp_path / 'm')!r}\n"
         "sys.argv = ['committee', 'demo', '--quiet', '--folds', '2', '-o', output]\n"
         "main()\n"
@@ -110,7 +110,7 @@ def test_missing_extras_are_named(monkeypatch, capsys, missing, tmp_path):
     for name in [name for name in sys.modules if name.split(".")[0] == missing]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, missing, None)
-    monkeypatch.delitem(sys.modules, "committee._demo", raising=False)
+    monkeypatch.delitem(sys.modules, "committee.cli.demo", raising=False)
     monkeypatch.setattr(sys, "argv", ["committee", "demo", "-o", str(tmp_path / "m")])
     with pytest.raises(SystemExit) as stop:
         main()

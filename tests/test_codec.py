@@ -6,7 +6,11 @@ import datetime
 import decimal
 import json
 import pickle
+import subprocess
+import sys
 from dataclasses import dataclass
+from enum import IntEnum
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -15,14 +19,18 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 from sklearn.naive_bayes import GaussianNB
 
-from committee import _codec
-from committee._codec import decode, encode, register
+import committee
+from committee import RandomForestRegressor, _core
 from committee._core import Table, Tree
-from committee._table import FeatureInfo, Kind, TableSchema
-from committee._tree_arrays import register_pickling, tree_kinds
+from committee.files import codec as _codec
+from committee.files import codec_classes as _codec_classes
+from committee.files import tree_arrays as _tree_arrays
+from committee.files.codec import decode, encode, register
+from committee.files.tree_arrays import LaterArray, register_pickling, tree_kinds
+from committee.tables.table import FeatureInfo, Kind, TableSchema
 
 
-@register
+@register("Shelf")
 class Shelf(BaseEstimator):
     """An estimator with nothing to it but its parts."""
 
@@ -43,7 +51,7 @@ class Shelf(BaseEstimator):
         self.label_ = f"shelf {self.size}"
 
 
-@register
+@register("Interval")
 @dataclass(frozen=True)
 class Interval:
     low: float
@@ -280,14 +288,131 @@ def test_depth_is_limited_on_both_sides():
         decode(nested(_codec.MAX_DEPTH + 5), [])
 
 
-def test_a_name_is_registered_for_one_class_only():
+def test_a_tag_is_registered_for_one_class_only():
     class Shelf:
         _stored_fields = ()
 
-    with pytest.raises(ValueError, match="name Shelf is taken"):
-        register(Shelf)
+    with pytest.raises(ValueError, match=r"tag Shelf is taken by .*\.Shelf"):
+        register("Shelf")(Shelf)
     with pytest.raises(TypeError, match="needs get_params"):
-        register(int)
+        register("int")(int)
+
+
+@register("Crate")
+class Box(BaseEstimator):
+    """An estimator that was renamed with its parts."""
+
+    _stored_attributes = ("_content",)
+    _stored_names: ClassVar = {"_content": "_stuff", "old_": "new_", "new_": "old_"}
+
+
+@register("Crates")
+class Boxes(Box):
+    _stored_names: ClassVar = {"total_": "sum_"}
+
+
+@register("Range")
+@dataclass(frozen=True)
+class Span:
+    begin: float
+    end: float = 1.0
+    step: float = 0.5
+
+    _stored_names: ClassVar = {"begin": "low", "end": "high"}
+    _later_fields: ClassVar = ("end",)
+
+
+@register("colour")
+class Color(IntEnum):
+    RED = 1
+
+
+def test_files_keep_their_names_when_a_class_and_its_parts_are_renamed():
+    box = Box()
+    box._content, box.old_, box.new_ = 1, 2, 3
+    value, _ = encode(box)
+    attributes = {"_stuff": 1, "new_": 2, "old_": 3}
+    assert value == {"estimator": {"class": "Crate", "params": {}, "attributes": attributes}}
+    assert list(value["estimator"]["attributes"]) == list(attributes)
+    loaded = decode(value, [])
+    assert type(loaded) is Box
+    assert vars(loaded) == vars(box)
+    for name in ["Box", "Span"]:
+        with pytest.raises(ValueError, match="does not know"):
+            decode({"estimator": {"class": name, "params": {}, "attributes": {}}}, [])
+    with pytest.raises(ValueError, match="it sets '_content' of Crate"):
+        decode({"estimator": {"class": "Crate", "params": {}, "attributes": {"_content": 1}}}, [])
+
+
+def test_names_in_files_are_inherited():
+    boxes = Boxes()
+    boxes._content, boxes.total_ = 1, 5
+    value, _ = encode(boxes)
+    assert value["estimator"]["attributes"] == {"_stuff": 1, "sum_": 5}
+    assert vars(decode(value, [])) == vars(boxes)
+    boxes.sum_ = 6
+    with pytest.raises(TypeError, match="same stored name"):
+        encode(boxes)
+
+
+def test_fields_of_a_record_keep_their_names_in_files():
+    value, _ = encode(Span(0.25, 0.75))
+    fields = {"low": 0.25, "high": 0.75, "step": 0.5}
+    assert value == {"record": {"class": "Range", "fields": fields}}
+    assert decode(value, []) == Span(0.25, 0.75)
+    value["record"]["fields"] = fields
+    del fields["high"]
+    assert decode(value, []) == Span(0.25, 1.0)
+    fields["begin"] = fields.pop("low")
+    with pytest.raises(ValueError, match="other fields than low, high, step"):
+        decode(value, [])
+
+
+def test_an_enum_is_stored_by_its_tag():
+    assert encode(Color.RED)[0] == {"colour": 1}
+    assert through(Color.RED) is Color.RED
+    for payload in [2, True, "1"]:
+        with pytest.raises(ValueError, match=r"^it "):
+            decode({"colour": payload}, [])
+
+    class Color2(IntEnum):
+        BLUE = 1
+
+    with pytest.raises(ValueError, match="tag colour is taken"):
+        register("colour")(Color2)
+    with pytest.raises(TypeError, match="cannot be stored"):
+        encode(Color2.BLUE)
+
+
+TAGS = """
+AbsoluteError BinaryLogLoss BoostingStart ConvexClassifier ConvexRegressor Exponential FeatureInfo
+FoldMean Gamma Huber LeakReport LearnerSum MultinomialLogLoss Neighborhood NominalCodes OobCurve
+Poisson PruningPath Quantile RoundChoice RoundLog RowEncoder RowSampler Selection SquaredError
+TableSchema TargetStatistics TrainingLog TrainingRecord TreeMembers TreeSum Tweedie Voice VoteRule
+"""
+
+
+def test_the_tags_of_files_do_not_change():
+    for name in committee.__all__:
+        getattr(committee, name)
+    own = {tag for tag, cls in _codec_classes._classes.items() if cls.__module__ != __name__}
+    assert set(TAGS.split()) <= own
+    for tag in TAGS.split():
+        assert _codec_classes.tag_of(_codec_classes.storable_class(tag)) == tag
+    assert _codec_classes.enum_class("kind") is Kind
+
+
+def test_the_codec_does_not_import_what_it_stores():
+    imports = """
+import sys
+import committee.files.codec
+print(*sorted(name for name in sys.modules if name.startswith("committee.")))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", imports], capture_output=True, text=True, check=True
+    )
+    folders = {".".join(name.split(".")[:2]) for name in done.stdout.split()}
+    assert folders - {"committee._core"} == {"committee.files"}
 
 
 # ---- tables and trees ----
@@ -308,7 +433,8 @@ def test_the_schema_of_a_table_comes_back():
 
 
 def _feature(**changes):
-    fields = {"name": "a", "kind": {"kind": 0}, "levels": None, "label": "number"} | changes
+    fields = {"name": "a", "kind": {"kind": 0}, "levels": None, "label": "number"}
+    fields = fields | {"has_missing": False} | changes
     return {"record": {"class": "FeatureInfo", "fields": fields}}
 
 
@@ -325,6 +451,7 @@ def _feature(**changes):
     ],
 )
 def test_a_schema_with_wrong_types_is_refused(value):
+    assert decode(_feature(), []) == FeatureInfo("a", Kind.REAL, None, "number")
     with pytest.raises(ValueError, match=r"^(it|its) "):
         decode(value, [])
 
@@ -452,6 +579,75 @@ def test_a_tree_must_have_all_its_arrays_and_kinds():
         decode(_tree_value(kinds="10"), arrays)
     with pytest.raises(ValueError, match="digits from 0 to 2"):
         decode(_tree_value(kinds="1023"), arrays)
+
+
+def _forest():
+    X = np.arange(8.0)[:, None]
+    return RandomForestRegressor(2, random_state=0).fit(X, X[:, 0])._forest
+
+
+class Recorder:
+    """The engine's class, and the arrays that it was made from."""
+
+    def __init__(self, cls):
+        self.cls = cls
+
+    def from_arrays(self, *arguments):
+        self.arrays = arguments[-1]
+        return self.cls.from_arrays(*arguments)
+
+
+@pytest.mark.parametrize("what", ["tree", "forest"])
+def test_an_array_that_was_added_later_may_be_absent(monkeypatch, what):
+    obj = make_tree() if what == "tree" else _forest()
+    engine = Recorder(type(obj))
+    old, old_arrays = encode(obj)
+    later = {
+        "note": LaterArray("int32", 1, np.array([7], np.int32)),
+        "hint": LaterArray(None, 2),
+    }
+    monkeypatch.setattr(_tree_arrays, f"LATER_{what.upper()}_ARRAYS", later)
+    monkeypatch.setattr(_core, what.capitalize(), engine)
+    decode(old, old_arrays)
+    assert engine.arrays["note"].tolist() == [7]
+    assert "hint" not in engine.arrays
+
+    def with_arrays(**more):
+        new = copy.deepcopy(old)
+        names = new["tree"]["arrays"] if what == "tree" else new["forest"]
+        for place, name in enumerate(more, len(old_arrays)):
+            names[name] = {"array": place}
+        return new, [*old_arrays, *more.values()]
+
+    decode(*with_arrays(note=np.array([1, 2], np.int32), hint=np.zeros((1, 2))))
+    assert engine.arrays["note"].tolist() == [1, 2]
+    assert engine.arrays["hint"].shape == (1, 2)
+    for wrong in [{"note": np.zeros(1)}, {"hint": np.zeros(2)}, {"note": np.zeros((1, 1), "i4")}]:
+        with pytest.raises(ValueError, match=f"of a {what} must be"):
+            decode(*with_arrays(**wrong))
+    with pytest.raises(ValueError, match=f"a {what} has the arrays"):
+        decode(*with_arrays(unknown=np.zeros(1)))
+
+
+@pytest.mark.parametrize("what", ["tree", "forest"])
+def test_an_array_that_was_added_later_is_stored_where_the_engine_has_it(monkeypatch, what):
+    obj = make_tree() if what == "tree" else _forest()
+    stored = getattr(_tree_arrays, f"stored_{what}_arrays")
+    names = list(stored(obj))
+    later = {"note": LaterArray("int32", 1), "hint": LaterArray("int32", 1)}
+    monkeypatch.setattr(_tree_arrays, f"LATER_{what.upper()}_ARRAYS", later)
+    assert list(stored(obj)) == names
+
+    class More:
+        def arrays(self):
+            return {"hint": np.zeros(1, np.int32)} | obj.arrays()
+
+    assert list(stored(More())) == [*names, "hint"]
+
+
+def test_unknown_arrays_are_refused():
+    with pytest.raises(ValueError, match="a tree has the arrays"):
+        decode(_tree_value(names=[*tree_arrays(), "more"]), [*tree_arrays().values(), np.zeros(1)])
 
 
 @pytest.mark.parametrize("seed", range(10))

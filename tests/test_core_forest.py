@@ -7,7 +7,7 @@ from test_core_tree import KINDS, finish, random_columns, random_tree, table_of
 from tree_tools import make_target, make_weight
 
 from committee import _core
-from committee._sampling import plan_features, plan_rows, row_seed, tree_seed
+from committee.base.sampling import plan_features, plan_rows, row_seed, tree_seed
 
 CLASSES = ("gini", "entropy", "error")
 N_ROWS, N_TREES = 300, 7

@@ -150,11 +150,15 @@ def test_no_file_names_a_folder_of_somebodys_machine():
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
 
-def heights(language):
-    """The layer of each module, the lowest is 0."""
+def allowed(language):
+    """Which folders each folder may use: a line of the page is `folder: folder folder ...`."""
     (listing,) = blocks(ARCHITECTURE, language)
-    lines = [line.split() for line in listing.strip().splitlines()]
-    return {module: height for height, line in enumerate(reversed(lines)) for module in line}
+    lines = [line.partition(":") for line in listing.strip().splitlines()]
+    return {folder.strip(): used.split() for folder, _, used in lines}
+
+
+def is_for_types_only(node):
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
 def imported_modules(path):
@@ -166,64 +170,96 @@ def imported_modules(path):
         if not isinstance(node, ast.ImportFrom) or id(node) in skipped:
             continue
         package, _, module = (node.module or "").partition(".")
-        if package == "committee":
-            yield from [module] if module else [alias.name for alias in node.names]
+        if package != "committee":
+            continue
+        for alias in node.names:
+            full = f"{module}.{alias.name}".strip(".")
+            is_module = (SOURCES / full.replace(".", "/")).with_suffix(".py").exists()
+            yield full if is_module or not module or full == "_core" else module
 
 
-def is_for_types_only(node):
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+def python_folder(module):
+    """The folder of a module such as `trees.export`; a file at the top is its own."""
+    path = SOURCES / module.replace(".", "/")
+    return path.relative_to(SOURCES).as_posix() if path.is_dir() else folder_of(path, SOURCES)
 
 
-def test_python_modules_import_downward_only():
-    height = heights("layers-python")
-    modules = {path.stem: path for path in SOURCES.glob("*.py") if path.stem != "__init__"}
-    assert set(modules) | {"_core"} == set(height)
-    upward = [
-        f"{module} imports {needed}"
-        for module, path in modules.items()
+def folder_of(path, root):
+    folder = path.parent.relative_to(root).as_posix()
+    return path.stem if folder == "." else folder
+
+
+def python_modules():
+    return [path for path in SOURCES.rglob("*.py") if path.parent != SOURCES or path.stem[0] != "_"]
+
+
+def test_folders_are_listed_from_the_top_down_and_use_what_stands_below_them():
+    for language in ("layers-python", "layers-core"):
+        folders = list(allowed(language))
+        for height, (folder, used) in enumerate(allowed(language).items()):
+            assert set(used) <= set(folders[height + 1 :]), folder
+
+
+def test_python_modules_import_what_their_folder_may_use():
+    may_use = allowed("layers-python")
+    folders = {folder_of(path, SOURCES) for path in python_modules()}
+    assert folders | {"_core"} == set(may_use)
+    forbidden = [
+        f"{name_of(path)} imports {needed}"
+        for path in python_modules()
         for needed in imported_modules(path)
-        if needed in height and height[needed] >= height[module]
+        if needed not in committee.__all__
+        and python_folder(needed) != folder_of(path, SOURCES)
+        and python_folder(needed) not in may_use[folder_of(path, SOURCES)]
     ]
-    assert upward == []
+    assert forbidden == []
 
 
-def test_few_modules_talk_to_the_engine():
-    users = {path.stem for path in SOURCES.glob("*.py") if "_core" in imported_modules(path)}
-    reading, arrays, draws = {"_table", "_calibration_folds"}, {"_tree_arrays"}, {"_sampling"}
-    growing = {"_tree_settings", "_tree_model", "_forest_growth"}
-    forests = {"_fitted_forest"}
-    boosting = {"_additive_model", "_boosting_fit", "_fast_losses", "_target_statistics"}
-    adaboost = {"_boosted_table", "_adaboost_learners", "_adaboost_fit", "_adaboost_regression"}
-    members = {"_tree_members", "_boosted_votes"}
-    quinlan = {"quinlan", "_quinlan_model", "_quinlan_view", "_nominal_table", "_rule_list"}
-    ensembles = forests | boosting | adaboost | members
-    assert users == reading | arrays | draws | growing | quinlan | ensembles
+def test_modules_of_a_folder_do_not_import_each_other_in_circles():
+    needs = {
+        ".".join(path.relative_to(SOURCES).with_suffix("").parts): set(imported_modules(path))
+        for path in python_modules()
+    }
+    while needs:
+        ready = {module for module, needed in needs.items() if not needed & set(needs)}
+        assert ready, f"a circle among {sorted(needs)}"
+        needs = {module: needed for module, needed in needs.items() if module not in ready}
 
 
 def included(path):
     return re.findall(r'^#include ["<]([^">]+)[">]', path.read_text(encoding="utf-8"), re.MULTILINE)
 
 
-def test_core_files_include_downward_only_and_do_not_know_python():
-    height = heights("layers-core")
-    files = [*CORE.glob("*.hpp"), *CORE.glob("*.cpp")]
-    assert {path.stem for path in files} | {"bindings"} == set(height)
-    upward = [
-        f"{path.name} includes {needed}"
+def test_core_files_include_what_their_folder_may_use_and_do_not_know_python():
+    may_use = allowed("layers-core")
+    files = [path for path in CORE.rglob("*.?pp") if path.parent.name != "bindings"]
+    assert {folder_of(path, CORE) for path in files} | {"bindings"} == set(may_use)
+    forbidden = [
+        f"{name_of(path)} includes {needed}"
         for path in files
         for needed in included(path)
-        if Path(needed).stem != path.stem
-        and (
-            height.get(Path(needed).stem, -1) >= height[path.stem]
-            or needed.startswith(("bindings", "nanobind", "Python"))
+        if needed.startswith(("nanobind", "Python", ".."))
+        or (
+            "/" in needed
+            and needed.endswith(".hpp")
+            and needed.partition("/")[0] not in [path.parent.name, *may_use[path.parent.name]]
         )
     ]
-    assert upward == []
+    assert forbidden == []
 
 
-def test_the_architecture_page_says_what_each_file_is_for():
+def test_the_architecture_page_has_a_line_for_each_folder():
     page = ARCHITECTURE.read_text(encoding="utf-8")
-    stems = {path.stem for folder in (SOURCES, CORE) for path in folder.glob("*.?*")}
-    stems -= {"__init__", "py"} | {stem for stem in stems if stem.startswith(("_core", "."))}
-    described = set(re.findall(r"^\| `([\w]+)(?:\.\w+)?` \|", page, re.MULTILINE))
-    assert stems - described == set()
+    described = set(re.findall(r"^\| `([\w/]+)/?` \|", page, re.MULTILINE))
+    folders = {folder_of(path, SOURCES) for path in python_modules()}
+    folders |= {path.parent.name for path in CORE.rglob("*.cpp")}
+    assert {folder.rstrip("/") for folder in folders} - {
+        each.rstrip("/") for each in described
+    } <= {"datasets"}
+
+
+def test_every_folder_says_what_it_holds():
+    folders = {path.parent for path in python_modules()} - {SOURCES}
+    assert [
+        f for f in folders if not ast.get_docstring(ast.parse((f / "__init__.py").read_text()))
+    ] == []

@@ -12,7 +12,7 @@ import pytest
 
 import committee
 
-MODULES = [f"committee.{module.name}" for module in pkgutil.iter_modules(committee.__path__)]
+MODULES = [module.name for module in pkgutil.walk_packages(committee.__path__, "committee.")]
 
 
 @pytest.mark.parametrize("name", MODULES)

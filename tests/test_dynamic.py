@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import committee as cm
-from committee._neighborhood import Neighborhood
+from committee.combining.dynamic.neighborhood import Neighborhood
 from committee.datasets import load_penguins
 
 TREES = [("stump", cm.DecisionTreeClassifier(max_depth=1)), ("line", LogisticRegression())]
@@ -124,7 +124,7 @@ def test_neighbours_count_by_the_inverse_of_their_distance(numbers):
 
 
 def distances_of(table, metric="euclidean", scale=True):
-    from committee._any_table import AnyTable
+    from committee.tables.native_table import AnyTable
 
     opened = AnyTable(table)
     known = np.arange(opened.n_rows, dtype=float)[:, None]
@@ -164,7 +164,7 @@ def test_rare_levels_of_a_long_category_are_one(rng):
 def test_many_columns_find_the_same_neighbours_as_few(rng, monkeypatch):
     X, y = rng.normal(size=(120, 6)), rng.normal(size=120)
     few = cm.DynamicSelectionRegressor(REAL_TREES).fit(X, y).explain(X)
-    monkeypatch.setattr("committee._neighborhood._FEW_COLUMNS", 2)
+    monkeypatch.setattr("committee.combining.dynamic.neighborhood._FEW_COLUMNS", 2)
     many = cm.DynamicSelectionRegressor(REAL_TREES).fit(X, y).explain(X)
     assert_array_equal(few.competence, many.competence)
     assert_array_equal(few.radius, many.radius)
@@ -215,7 +215,7 @@ def test_a_row_of_weight_zero_is_absent(classes, rng):
 def test_light_rows_are_asked_until_they_weigh_enough(rng):
     X = np.arange(100.0)[:, None]
     weights = np.where(X[:, 0] < 50, 0.01, 1.99)
-    from committee._any_table import AnyTable
+    from committee.tables.native_table import AnyTable
 
     near = Neighborhood.fit(AnyTable(X), X, weights, "euclidean", scale=False)
     (_, places, _, counts), *_ = near.nearest(AnyTable([[0.0]]), 3, 1)
@@ -227,7 +227,7 @@ def test_light_rows_are_asked_until_they_weigh_enough(rng):
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
 def test_the_model_is_the_same_for_any_number_of_workers(kind, request, monkeypatch):
     X, y = request.getfixturevalue(kind)
-    monkeypatch.setattr("committee._neighborhood._BLOCK", 40)
+    monkeypatch.setattr("committee.combining.dynamic.neighborhood._BLOCK", 40)
     make, members = {
         "classes": (cm.DynamicSelectionClassifier, DEPTHS),
         "numbers": (cm.DynamicSelectionRegressor, REAL_THREE),

@@ -24,8 +24,8 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier as PeerTree
 
 from committee import DecisionTreeClassifier, DecisionTreeRegressor
-from committee._point632 import combine_632
-from committee.evaluation import _fresh, bootstrap_score
+from committee.evaluation.bootstrap import _fresh, bootstrap_score
+from committee.evaluation.point632 import combine_632
 
 
 class Diary(BaseEstimator):

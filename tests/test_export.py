@@ -14,9 +14,9 @@ from sklearn.tree import DecisionTreeRegressor as TheirRegressor
 from sklearn.tree import export_text as their_export_text
 
 from committee import DecisionTreeClassifier, DecisionTreeRegressor, _core
-from committee._table import FeatureInfo, Kind, TableSchema, read_table
-from committee._tree_view import TreeView
-from committee.export import export_rules, export_text
+from committee.tables.table import FeatureInfo, Kind, TableSchema, read_table
+from committee.trees.export import export_rules, export_text
+from committee.trees.tree_view import TreeView
 
 OPTIONS = [
     {},

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from committee import _core
-from committee._fast_losses import fast_loss
 from committee.losses import get_loss
+from committee.losses.fast import fast_loss
 
 # Below e^-708 the engine says e^-708.
 LEAST = np.exp(-708.0)

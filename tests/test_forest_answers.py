@@ -5,17 +5,17 @@ import pandas as pd
 import pytest
 from scipy.sparse import issparse
 
-from committee._conformal import conformal_quantile, jackknife_plus, label_scores
-from committee._importance import Importances, debiased_decreases, group_numbers, one_hot
-from committee._leaf_weights import LeafMembers, leaf_matrix, quantiles_of_rows
-from committee._tree_view import TreeView
-from committee._variance import ErrorTally, between_and_within, forest_variance
-from committee.forests import (
+from committee.evaluation.conformal import conformal_quantile, jackknife_plus, label_scores
+from committee.evaluation.importance import Importances, debiased_decreases, group_numbers, one_hot
+from committee.forests.forests import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from committee.forests.leaf_weights import LeafMembers, leaf_matrix, quantiles_of_rows
+from committee.forests.variance import ErrorTally, between_and_within, forest_variance
+from committee.trees.tree_view import TreeView
 
 
 def noisy_sine(rng, n_rows):
@@ -98,7 +98,7 @@ def test_jackknife_plus_does_not_depend_on_the_size_of_its_blocks(rng, monkeypat
     each, is_out = rng.normal(size=(40, 8)), np.ones((30, 8), bool)
     errors = rng.exponential(size=30)
     whole = jackknife_plus(each, is_out, errors, 0.8)
-    monkeypatch.setattr("committee._conformal._CELLS", 100)
+    monkeypatch.setattr("committee.evaluation.conformal._CELLS", 100)
     np.testing.assert_allclose(jackknife_plus(each, is_out, errors, 0.8), whole)
 
 
@@ -383,7 +383,7 @@ def test_the_nearest_rows_are_kept(classification, monkeypatch):
     model, X, _, X_new, _ = classification
     full = model.proximity(X_new[:50], X)
     for cells in (2**22, 2000):
-        monkeypatch.setattr("committee._proximity._CELLS", cells)
+        monkeypatch.setattr("committee.forests.proximity._CELLS", cells)
         nearest = model.proximity(X_new[:50], X, top_k=5)
         assert issparse(nearest)
         assert (np.diff(nearest.indptr) <= 5).all()

@@ -16,11 +16,11 @@ from committee import (
     ModelFileError,
     RandomForestClassifier,
     RandomForestRegressor,
-    _codec,
     load,
     save,
 )
 from committee.datasets import load_penguins
+from committee.files import codec as _codec
 
 # The least parameters that make a fitted forest of each kind that files know.
 CASES = [

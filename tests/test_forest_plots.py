@@ -5,9 +5,11 @@ import sys
 import numpy as np
 import pytest
 
-from committee._importance import Importances
-from committee._oob import OobCurve
-from committee.forest_plots import (
+from committee.evaluation.importance import Importances
+from committee.evaluation.oob import OobCurve
+from committee.forests.forests import RandomForestClassifier, RandomForestRegressor
+from committee.forests.tuning import TuningCandidate, TuningResult
+from committee.plots.forest import (
     plot_contributions,
     plot_importances,
     plot_intervals,
@@ -16,8 +18,6 @@ from committee.forest_plots import (
     plot_tuning,
     plot_votes,
 )
-from committee.forests import RandomForestClassifier, RandomForestRegressor
-from committee.tuning import TuningCandidate, TuningResult
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

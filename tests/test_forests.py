@@ -23,10 +23,10 @@ from committee import (
     RandomForestRegressor,
     _core,
 )
-from committee._forest_oob import is_flat
-from committee._sampling import member_seed, plan_features, plan_rows
-from committee._table import read_table
+from committee.base.sampling import member_seed, plan_features, plan_rows
 from committee.datasets import load_penguins
+from committee.forests.forest_oob import is_flat
+from committee.tables.table import read_table
 
 CLASSIFIERS = [RandomForestClassifier, ExtraTreesClassifier]
 REGRESSORS = [RandomForestRegressor, ExtraTreesRegressor]

@@ -34,9 +34,9 @@ from committee import (
     StackingRegressor,
     VotingRegressor,
     _core,
-    _team,
 )
-from committee._level_one_plan import PlanRows, plan_level_one
+from committee.combining.level_one_plan import PlanRows, plan_level_one
+from committee.members import team as _team
 
 N_ROWS = 60
 

@@ -20,8 +20,7 @@ from sklearn.metrics import (
     mean_tweedie_deviance,
 )
 
-from committee._codec import decode, encode
-from committee._weighted_statistics import group_quantiles, weighted_mean, weighted_quantile
+from committee.files.codec import decode, encode
 from committee.losses import (
     AbsoluteError,
     BinaryLogLoss,
@@ -36,6 +35,7 @@ from committee.losses import (
     Tweedie,
     get_loss,
 )
+from committee.losses.weighted_statistics import group_quantiles, weighted_mean, weighted_quantile
 
 SMOOTH = [
     SquaredError(),

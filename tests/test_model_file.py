@@ -17,14 +17,16 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from committee import _archive, _codec, _model_file
-from committee._archive import write_archive
-from committee._codec import register
-from committee._codec_values import SIMPLE_READERS
-from committee._model_file import ModelFileError, load, save
+from committee.files import archive as _archive
+from committee.files import codec as _codec
+from committee.files import model_file as _model_file
+from committee.files.archive import write_archive
+from committee.files.codec import register
+from committee.files.codec_values import SIMPLE_READERS
+from committee.files.model_file import ModelFileError, load, save
 
 
-@register
+@register("Drawer")
 class Drawer(BaseEstimator):
     def __init__(self, size=3, estimator=None):
         self.size = size
@@ -213,7 +215,7 @@ def test_permissions_follow_the_umask_or_the_old_file(tmp_path):
     # In a process of its own, because the umask belongs to the whole process.
     code = (
         "import os, sys; os.umask(0o027)\n"
-        "from committee._model_file import save\n"
+        "from committee.files.model_file import save\n"
         "save(1, 'new'); open('old', 'w').close(); os.chmod('old', 0o640); os.umask(0)\n"
         "save(1, 'old')\n"
         "print(*(oct(os.stat(name).st_mode & 0o777) for name in ('new', 'old')))\n"

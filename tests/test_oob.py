@@ -17,8 +17,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from committee._codec import decode, encode
-from committee._oob import (
+from committee.evaluation.oob import (
     MeanTally,
     MedianTally,
     OobCurve,
@@ -27,13 +26,14 @@ from committee._oob import (
     vote_weight,
     weighted_median,
 )
-from committee._oob_target import OobMetric, OobTarget, resolve_metric
-from committee._point632 import (
+from committee.evaluation.point632 import (
     combine_632,
     no_information_accuracy,
     no_information_score,
     no_information_squared_error,
 )
+from committee.evaluation.scored_target import OobMetric, OobTarget, resolve_metric
+from committee.files.codec import decode, encode
 
 
 def shares(rng, *shape):

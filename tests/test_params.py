@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from committee._params import (
+from committee.base.params import (
     check_bool,
     check_choice,
     check_int,
@@ -17,7 +17,19 @@ from committee._params import (
     check_monotonic_cst,
     check_real,
     check_seed,
+    is_false,
+    is_true,
 )
+
+
+def test_switches_of_numpy_are_switches_and_numbers_are_none():
+    assert is_false(False)
+    assert is_false(np.False_)
+    assert is_true(True)
+    assert is_true(np.True_)
+    for value in [0, 1, 0.0, None, "", np.int8(0), np.zeros(2), []]:
+        assert not is_false(value)
+        assert not is_true(value)
 
 
 @pytest.mark.parametrize("value", [3, np.int8(3), np.uint64(3)])

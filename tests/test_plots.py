@@ -13,9 +13,9 @@ from sklearn.tree import DecisionTreeClassifier as TheirClassifier
 from sklearn.tree import DecisionTreeRegressor as TheirRegressor
 
 from committee import DecisionTreeClassifier
-from committee._svg import tree_svg
-from committee._tree_layout import layout, wrapped
-from committee.plots import plot_tree
+from committee.plots.tree import plot_tree
+from committee.trees.svg import tree_svg
+from committee.trees.tree_layout import layout, wrapped
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

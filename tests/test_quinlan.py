@@ -22,7 +22,7 @@ from committee import (
     export_text,
     plot_tree,
 )
-from committee._pessimistic import pessimistic_errors
+from committee.trees.quinlan.pessimistic import pessimistic_errors
 
 MODELS = [
     ID3Classifier(),

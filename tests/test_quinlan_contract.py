@@ -19,14 +19,14 @@ from committee import (
     C45Classifier,
     ID3Classifier,
     ModelFileError,
-    _source,
-    _table,
     bootstrap_score,
     load,
     save,
 )
-from committee._codec import encode
-from committee._nominal_table import NominalCodes
+from committee.files.codec import encode
+from committee.tables import source as _source
+from committee.tables import table as _table
+from committee.trees.quinlan.nominal_table import NominalCodes
 
 BOTH = [ID3Classifier(), C45Classifier(), C45Classifier(category_split="grouped")]
 

@@ -9,8 +9,8 @@ from sklearn.metrics import log_loss, mean_squared_error
 
 import committee
 from committee import GradientBoostingClassifier, GradientBoostingRegressor, plot_training
-from committee._round_choice import RoundChoice
-from committee._validation import fold_rows
+from committee.boosting.round_choice import RoundChoice
+from committee.evaluation.early_stopping import fold_rows
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from committee._codec import decode, encode
 from committee._core import derive_key
-from committee._sampling import member_seed, plan_features, plan_rows, row_seed, sample_size
+from committee.base.sampling import member_seed, plan_features, plan_rows, row_seed, sample_size
+from committee.files.codec import decode, encode
 
 
 def all_counts(sampler, n_members):

@@ -31,10 +31,15 @@ from committee import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from committee._committee_judge import AnyMetric, Opinions
-from committee._greedy_selection import SelectionRules, cross_fitted, mean_weights, walk
-from committee._oob_target import OobTarget
+from committee.combining.selection.candidate_scores import AnyMetric, Opinions
+from committee.combining.selection.greedy_selection import (
+    SelectionRules,
+    cross_fitted,
+    mean_weights,
+    walk,
+)
 from committee.datasets import load_penguins
+from committee.evaluation.scored_target import OobTarget
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from committee import DecisionTreeClassifier, DecisionTreeRegressor, _core
-from committee._table import read_table
+from committee.tables.table import read_table
 
 
 @pytest.fixture

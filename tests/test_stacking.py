@@ -53,9 +53,11 @@ from committee import (
     StackingRegressor,
     VotingClassifier,
 )
-from committee._class_codes import fit_codes
-from committee._convex_weights import blend_weights, mixture_weights
-from committee._voice import Voice
+from committee.combining.convex_weights import blend_weights, mixture_weights
+from committee.members.class_codes import fit_codes
+from committee.members.output import Voice
+from committee.members.team import Team
+from committee.tables.native_table import AnyTable
 
 
 @pytest.fixture(scope="module")
@@ -1078,6 +1080,27 @@ def test_several_labels_with_members_of_this_library(options, label_sets, tmp_pa
         committee.save(stack, tmp_path / "stack.committee")
         again = committee.load(tmp_path / "stack.committee")
         np.testing.assert_array_equal(again.predict_proba(X), stack.predict_proba(X))
+
+
+def test_part_of_a_team_keeps_what_its_labels_stand_for(label_sets):
+    X, y = label_sets
+    values = [np.array(["no", "yes"])] * 3
+    fit_params = {"forest": {"shift": np.arange(120)}}
+    team = Team(AnyTable(X), y, None, np.arange(120.0), 2, 7, fit_params, values)
+    rows = np.arange(10, 20)
+    part = team.part(rows, AnyTable(X[rows]))
+    assert part.values is values
+    assert (part.labels, part.n_jobs, part.seed) == (None, 2, 7)
+    np.testing.assert_array_equal(part.y, y[rows])
+    np.testing.assert_array_equal(part.weights, rows)
+    np.testing.assert_array_equal(part.fit_params["forest"]["shift"], rows)
+    assert part.shared.source.n_rows == 10
+
+
+def test_several_labels_take_a_leak_check_of_numpys_false(label_sets):
+    X, y = label_sets
+    forest = RandomForestClassifier(3, random_state=0)
+    StackingClassifier([("forest", forest)], forest, leak_check=np.False_).fit(X, y)
 
 
 def test_a_label_that_a_fold_lacks(label_sets):

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from committee import _table
-from committee._table import FeatureInfo, Kind, TableSchema, read_table
+from committee.tables import table as _table
+from committee.tables.table import FeatureInfo, Kind, TableSchema, read_table
 
 NAME = "DecisionTreeClassifier"
 DAY = 86_400_000_000  # microseconds
@@ -810,13 +810,13 @@ def test_a_schema_can_be_pickled_and_compared(schema):
 
 def test_importing_loads_no_other_table_library():
     code = (
-        "import sys, committee._table, committee._target, committee._weights;"
+        "import sys, committee.tables.table, committee.tables.target, committee.tables.weights;"
         "heavy = {'pandas', 'polars', 'pyarrow', 'narwhals', 'scipy', 'sklearn'};"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules);"
         "import numpy as np;"
-        "committee._table.read_table(np.zeros((2, 2)));"
-        "committee._target.read_classes([0, 1]);"
-        "committee._weights.read_weights([1, 2], 2);"
+        "committee.tables.table.read_table(np.zeros((2, 2)));"
+        "committee.tables.target.read_classes([0, 1]);"
+        "committee.tables.weights.read_weights([1, 2], 2);"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 from sklearn.utils.class_weight import compute_sample_weight
 
-from committee._target import check_same_length, read_classes, read_reals
-from committee._weights import class_weights, read_weights
+from committee.tables.target import check_same_length, read_classes, read_reals
+from committee.tables.weights import class_weights, read_weights
 
 # --- Classes ------------------------------------------------------------------------------------
 

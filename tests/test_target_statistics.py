@@ -12,13 +12,13 @@ from sklearn.metrics import log_loss, roc_auc_score
 from committee import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
-    _codec,
     _core,
     export_text,
     load,
     save,
 )
-from committee._target_statistics import TargetStatistics
+from committee.boosting.target_statistics import TargetStatistics
+from committee.files import codec as _codec
 
 FEW_ROUNDS = {"n_estimators": 8, "min_samples_leaf": 5, "random_state": 3}
 

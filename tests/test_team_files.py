@@ -25,11 +25,11 @@ from committee import (
     StackingRegressor,
     VotingClassifier,
     VotingRegressor,
-    _codec,
     load,
     save,
 )
-from committee._voice import Voice
+from committee.files import codec as _codec
+from committee.members.output import Voice
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from committee._tree_layout import class_color
-from committee.forest_plots import plot_votes
-from committee.forests import RandomForestClassifier, RandomForestRegressor
-from committee.stacking import StackingClassifier, StackingRegressor
-from committee.team_plots import meta_weights, plot_stack
-from committee.trees import DecisionTreeClassifier
-from committee.voting import VotingClassifier, VotingRegressor
+from committee.combining.stacking.stacking import StackingClassifier, StackingRegressor
+from committee.combining.voting.voting import VotingClassifier, VotingRegressor
+from committee.forests.forests import RandomForestClassifier, RandomForestRegressor
+from committee.plots.forest import plot_votes
+from committee.plots.team import meta_weights, plot_stack
+from committee.trees.tree_layout import class_color
+from committee.trees.trees import DecisionTreeClassifier
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
-from committee import _threads
-from committee._threads import is_worker_process, resolve_threads, usable_cores
+from committee.base import threads as _threads
+from committee.base.threads import is_worker_process, resolve_threads, usable_cores
 
 
 @pytest.fixture

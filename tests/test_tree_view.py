@@ -9,8 +9,8 @@ from hand_trees import view_of_sklearn as copy_of
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from committee import _core
-from committee._table import FeatureInfo, Kind, TableSchema
-from committee._tree_view import TreeView
+from committee.tables.table import FeatureInfo, Kind, TableSchema
+from committee.trees.tree_view import TreeView
 
 NODE_FIELDS = (
     "feature",
@@ -162,7 +162,7 @@ def test_wrong_nodes_are_named():
 
 
 def test_a_view_survives_pickling():
-    pytest.importorskip("committee.trees")
+    pytest.importorskip("committee.trees.trees")
     view = category_view()
     again = pickle.loads(pickle.dumps(view))
     np.testing.assert_array_equal(again.threshold, view.threshold)

@@ -5,13 +5,13 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier as TheirForest
 
-from committee.forests import (
+from committee.forests.forests import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from committee.tuning import default_grid, tune_max_features
+from committee.forests.tuning import default_grid, tune_max_features
 
 
 def few_signals(rng, n_rows):

@@ -37,9 +37,9 @@ from committee import (
     VotingClassifier,
     VotingRegressor,
 )
-from committee._combining import combine
-from committee._convex_weights import blend_weights, mixture_weights
-from committee._votes import fewest_that
+from committee.combining.convex_weights import blend_weights, mixture_weights
+from committee.combining.voting.means import combine
+from committee.combining.voting.votes import fewest_that
 
 RULES = ["hard", "plurality", "majority", "soft", "confidence", "weighted"]
 

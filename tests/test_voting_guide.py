@@ -8,9 +8,9 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import committee
-from committee._leakage import compare
-from committee.forests import RandomForestClassifier, RandomForestRegressor
-from committee.stacking import StackingClassifier, StackingRegressor
+from committee.combining.stacking.leakage import compare
+from committee.combining.stacking.stacking import StackingClassifier, StackingRegressor
+from committee.forests.forests import RandomForestClassifier, RandomForestRegressor
 
 
 def noisy(rng, n_rows):

@@ -112,7 +112,7 @@ def bin_in_turn(n_rows: int, dtype: str, threads: list[int], rounds: int) -> dic
 
 def _our_binning(X: Any, n_threads: int) -> Callable[[], Any]:
     from committee import _core
-    from committee._table import read_table
+    from committee.tables.table import read_table
 
     return lambda: _core.BinnedDataset(read_table(X)[0], n_threads=n_threads)
 

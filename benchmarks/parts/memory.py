@@ -147,7 +147,7 @@ def fit_memory(folder: str, contestant: dict[str, Any]) -> dict[str, Any]:
 def bound(folder: str, exact: bool) -> dict[str, int]:
     """Return the bytes of the codes of a table, and the bound of a fit's memory."""
     from committee import _core
-    from committee._table import read_table
+    from committee.tables.table import read_table
 
     X, _ = _load(folder)
     dataset = _core.BinnedDataset(read_table(X)[0], exact=exact)

@@ -115,7 +115,7 @@ def _rounded(column: Any) -> list[float] | None:
 
 def called(entries: list[dict[str, Any]], sure: float, matters: float) -> dict[str, float]:
     """Return the share of the stacks of each case that thresholds would call leaking."""
-    from committee._leakage import _LIKE_SEEN
+    from committee.combining.stacking.leakage import _LIKE_SEEN
 
     shares: dict[str, list[bool]] = {case: [] for case in CASES}
     for entry in entries:
@@ -131,7 +131,7 @@ def called(entries: list[dict[str, Any]], sure: float, matters: float) -> dict[s
 
 def render(entries: list[dict[str, Any]]) -> str:
     """Return the table of the guide, and what other thresholds would have done."""
-    from committee._leakage import _MATTERS, _SURE
+    from committee.combining.stacking.leakage import _MATTERS, _SURE
 
     n_tables = len({entry["table"] for entry in entries})
     chosen = called(entries, _SURE, _MATTERS)

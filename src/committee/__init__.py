@@ -10,55 +10,55 @@ __version__ = "0.1.0"
 # Where each public name lives. Names are imported on first use, so that `import committee` and
 # the command line start fast.
 _HOMES = {
-    "AdaBoostClassifier": "committee.adaboost",
-    "AdaBoostRegressor": "committee.adaboost",
-    "BaggingClassifier": "committee.bagging",
-    "BaggingRegressor": "committee.bagging",
-    "BootstrapScore": "committee.evaluation",
-    "C45Classifier": "committee.quinlan",
-    "DecisionTreeClassifier": "committee.trees",
-    "DecisionTreeRegressor": "committee.trees",
-    "Diversity": "committee._diversity",
-    "DynamicSelectionClassifier": "committee.dynamic",
-    "DynamicSelectionRegressor": "committee.dynamic",
-    "EnsembleSelectionClassifier": "committee.selection",
-    "EnsembleSelectionRegressor": "committee.selection",
-    "ExtraTreesClassifier": "committee.forests",
-    "ExtraTreesRegressor": "committee.forests",
-    "GradientBoostingClassifier": "committee.boosting",
-    "GradientBoostingRegressor": "committee.boosting",
-    "ID3Classifier": "committee.quinlan",
-    "ModelFileError": "committee._model_file",
-    "PruningPath": "committee.pruning",
-    "RandomForestClassifier": "committee.forests",
-    "RandomForestRegressor": "committee.forests",
-    "StackingClassifier": "committee.stacking",
-    "StackingRegressor": "committee.stacking",
-    "VotingClassifier": "committee.voting",
-    "VotingRegressor": "committee.voting",
-    "bootstrap_score": "committee.evaluation",
-    "diversity": "committee._diversity",
-    "export_rules": "committee.export",
-    "export_text": "committee.export",
-    "load": "committee._model_file",
-    "plot_adaboost": "committee.adaboost_plots",
-    "plot_contributions": "committee.forest_plots",
-    "plot_diversity": "committee.diversity_plots",
-    "plot_importances": "committee.forest_plots",
-    "plot_intervals": "committee.forest_plots",
-    "plot_margins": "committee.adaboost_plots",
-    "plot_oob_curve": "committee.forest_plots",
-    "plot_proximity": "committee.forest_plots",
-    "plot_pruning": "committee.forest_plots",
-    "plot_rounds": "committee.adaboost_plots",
-    "plot_stack": "committee.team_plots",
-    "plot_training": "committee.boosting_plots",
-    "plot_tree": "committee.plots",
-    "plot_tuning": "committee.forest_plots",
-    "plot_votes": "committee.forest_plots",
-    "prune_ensemble": "committee.pruning",
-    "save": "committee._model_file",
-    "tune_max_features": "committee.tuning",
+    "AdaBoostClassifier": "committee.adaboost.adaboost",
+    "AdaBoostRegressor": "committee.adaboost.adaboost",
+    "BaggingClassifier": "committee.bagging.bagging",
+    "BaggingRegressor": "committee.bagging.bagging",
+    "BootstrapScore": "committee.evaluation.bootstrap",
+    "C45Classifier": "committee.trees.quinlan.quinlan",
+    "DecisionTreeClassifier": "committee.trees.trees",
+    "DecisionTreeRegressor": "committee.trees.trees",
+    "Diversity": "committee.inspection.diversity",
+    "DynamicSelectionClassifier": "committee.combining.dynamic.dynamic",
+    "DynamicSelectionRegressor": "committee.combining.dynamic.dynamic",
+    "EnsembleSelectionClassifier": "committee.combining.selection.selection",
+    "EnsembleSelectionRegressor": "committee.combining.selection.selection",
+    "ExtraTreesClassifier": "committee.forests.forests",
+    "ExtraTreesRegressor": "committee.forests.forests",
+    "GradientBoostingClassifier": "committee.boosting.boosting",
+    "GradientBoostingRegressor": "committee.boosting.boosting",
+    "ID3Classifier": "committee.trees.quinlan.quinlan",
+    "ModelFileError": "committee.files.model_file",
+    "PruningPath": "committee.inspection.pruning",
+    "RandomForestClassifier": "committee.forests.forests",
+    "RandomForestRegressor": "committee.forests.forests",
+    "StackingClassifier": "committee.combining.stacking.stacking",
+    "StackingRegressor": "committee.combining.stacking.stacking",
+    "VotingClassifier": "committee.combining.voting.voting",
+    "VotingRegressor": "committee.combining.voting.voting",
+    "bootstrap_score": "committee.evaluation.bootstrap",
+    "diversity": "committee.inspection.diversity",
+    "export_rules": "committee.trees.export",
+    "export_text": "committee.trees.export",
+    "load": "committee.files.model_file",
+    "plot_adaboost": "committee.plots.adaboost",
+    "plot_contributions": "committee.plots.forest",
+    "plot_diversity": "committee.plots.diversity",
+    "plot_importances": "committee.plots.forest",
+    "plot_intervals": "committee.plots.forest",
+    "plot_margins": "committee.plots.adaboost",
+    "plot_oob_curve": "committee.plots.forest",
+    "plot_proximity": "committee.plots.forest",
+    "plot_pruning": "committee.plots.forest",
+    "plot_rounds": "committee.plots.adaboost",
+    "plot_stack": "committee.plots.team",
+    "plot_training": "committee.plots.boosting",
+    "plot_tree": "committee.plots.tree",
+    "plot_tuning": "committee.plots.forest",
+    "plot_votes": "committee.plots.forest",
+    "prune_ensemble": "committee.inspection.pruning",
+    "save": "committee.files.model_file",
+    "tune_max_features": "committee.forests.tuning",
 }
 
 __all__ = [
@@ -115,18 +115,34 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from committee._diversity import Diversity, diversity
-    from committee._model_file import ModelFileError, load, save
-    from committee.adaboost import AdaBoostClassifier, AdaBoostRegressor
-    from committee.adaboost_plots import plot_adaboost, plot_margins, plot_rounds
-    from committee.bagging import BaggingClassifier, BaggingRegressor
-    from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
-    from committee.boosting_plots import plot_training
-    from committee.diversity_plots import plot_diversity
-    from committee.dynamic import DynamicSelectionClassifier, DynamicSelectionRegressor
-    from committee.evaluation import BootstrapScore, bootstrap_score
-    from committee.export import export_rules, export_text
-    from committee.forest_plots import (
+    from committee.adaboost.adaboost import AdaBoostClassifier, AdaBoostRegressor
+    from committee.bagging.bagging import BaggingClassifier, BaggingRegressor
+    from committee.boosting.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+    from committee.combining.dynamic.dynamic import (
+        DynamicSelectionClassifier,
+        DynamicSelectionRegressor,
+    )
+    from committee.combining.selection.selection import (
+        EnsembleSelectionClassifier,
+        EnsembleSelectionRegressor,
+    )
+    from committee.combining.stacking.stacking import StackingClassifier, StackingRegressor
+    from committee.combining.voting.voting import VotingClassifier, VotingRegressor
+    from committee.evaluation.bootstrap import BootstrapScore, bootstrap_score
+    from committee.files.model_file import ModelFileError, load, save
+    from committee.forests.forests import (
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
+    from committee.forests.tuning import tune_max_features
+    from committee.inspection.diversity import Diversity, diversity
+    from committee.inspection.pruning import PruningPath, prune_ensemble
+    from committee.plots.adaboost import plot_adaboost, plot_margins, plot_rounds
+    from committee.plots.boosting import plot_training
+    from committee.plots.diversity import plot_diversity
+    from committee.plots.forest import (
         plot_contributions,
         plot_importances,
         plot_intervals,
@@ -136,21 +152,11 @@ if TYPE_CHECKING:
         plot_tuning,
         plot_votes,
     )
-    from committee.forests import (
-        ExtraTreesClassifier,
-        ExtraTreesRegressor,
-        RandomForestClassifier,
-        RandomForestRegressor,
-    )
-    from committee.plots import plot_tree
-    from committee.pruning import PruningPath, prune_ensemble
-    from committee.quinlan import C45Classifier, ID3Classifier
-    from committee.selection import EnsembleSelectionClassifier, EnsembleSelectionRegressor
-    from committee.stacking import StackingClassifier, StackingRegressor
-    from committee.team_plots import plot_stack
-    from committee.trees import DecisionTreeClassifier, DecisionTreeRegressor
-    from committee.tuning import tune_max_features
-    from committee.voting import VotingClassifier, VotingRegressor
+    from committee.plots.team import plot_stack
+    from committee.plots.tree import plot_tree
+    from committee.trees.export import export_rules, export_text
+    from committee.trees.quinlan.quinlan import C45Classifier, ID3Classifier
+    from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 
 def __getattr__(name: str) -> Any:

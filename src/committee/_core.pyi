@@ -25,7 +25,7 @@ class Table:
     def kinds(self) -> list[int]: ...
 
 class Tree:
-    """A grown tree. The layout of its arrays is in src/core/tree.hpp."""
+    """A grown tree. The layout of its arrays is in src/core/tree/tree.hpp."""
 
     @property
     def n_features(self) -> int: ...
@@ -115,7 +115,7 @@ def derive_key(key: int, index: int) -> int:
     """Return the key of child number `index` of `key`."""
 
 class Forest:
-    """Many trees in little memory; see src/core/forest.hpp."""
+    """Many trees in little memory; see src/core/forest/forest.hpp."""
 
     @staticmethod
     def from_trees(
@@ -132,7 +132,7 @@ class Forest:
         """Make a forest from its flat arrays; ValueError unless they are sound."""
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the forest as flat arrays, see src/core/forest_arrays.hpp."""
+        """Return the forest as flat arrays, see src/core/forest/forest_arrays.hpp."""
 
     @property
     def n_trees(self) -> int: ...
@@ -309,7 +309,7 @@ def multinomial_gradients(
     """Write the derivatives for several classes, Fortran-ordered; return the sum of losses."""
 
 class Booster:
-    """Grows the trees of gradient boosting; see src/core/booster.hpp."""
+    """Grows the trees of gradient boosting; see src/core/boost/booster.hpp."""
 
     def __init__(
         self,
@@ -352,7 +352,7 @@ def ordered_means(
     """Return means by level: of each row from those before it, and of each level."""
 
 class BoostedRows:
-    """Classes, weights and scores of the rows of AdaBoost; see src/core/boosted_rows.hpp."""
+    """Classes, weights and scores of the rows of AdaBoost (adaboost/boosted_rows.hpp)."""
 
     def __init__(
         self,
@@ -379,7 +379,7 @@ class BoostedRows:
         """Return the sums of votes, n_rows x n_classes."""
 
 class StumpBooster:
-    """Finds the stump of each round of AdaBoost; see src/core/stump_booster.hpp."""
+    """Finds the stump of each round of AdaBoost; see src/core/adaboost/stump_booster.hpp."""
 
     def __init__(
         self,

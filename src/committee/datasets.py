@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee._frame import make_frame
+from committee.tables.frame import make_frame
 
 __all__ = ["load_penguins", "load_ten_points"]
 

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "../boosted_rows.hpp"
-#include "../stump_booster.hpp"
+#include "adaboost/boosted_rows.hpp"
+#include "adaboost/stump_booster.hpp"
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "grower.hpp"
@@ -125,8 +125,7 @@ std::unique_ptr<StumpObject> make_stumps(nb::object dataset, nb::object rows,
   }
   StumpOptions options;
   options.criterion = criterion_of(criterion);
-  if (options.criterion != Criterion::kGini && options.criterion != Criterion::kEntropy &&
-      options.criterion != Criterion::kError) {
+  if (!is_class_criterion(options.criterion)) {
     throw nb::value_error("the criterion does not fit classes");
   }
   if (!(level_penalty >= 0.0)) throw nb::value_error("level_penalty must not be negative");

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "../booster.hpp"
-#include "../loss_kernels.hpp"
-#include "../thread_pool.hpp"
 #include "arrays.hpp"
+#include "base/thread_pool.hpp"
+#include "boost/booster.hpp"
+#include "boost/loss_kernels.hpp"
 #include "gil.hpp"
 #include "grower.hpp"
 #include "monitor.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "../column.hpp"
+#include "data/column.hpp"
 
 namespace committee {
 

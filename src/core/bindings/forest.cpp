@@ -11,11 +11,11 @@
 #include <string>
 #include <utility>
 
-#include "../contributions.hpp"
-#include "../forest.hpp"
-#include "../forest_grower.hpp"
-#include "../forest_routing.hpp"
 #include "arrays.hpp"
+#include "forest/contributions.hpp"
+#include "forest/forest.hpp"
+#include "forest/forest_grower.hpp"
+#include "forest/forest_routing.hpp"
 #include "gil.hpp"
 #include "grower.hpp"
 #include "monitor.hpp"
@@ -132,10 +132,7 @@ Forest from_trees(const std::vector<const TreeObject*>& trees, const std::string
     if (n == 0) throw nb::value_error("an output needs at least one class");
     n_values += n;
   }
-  const bool is_class_criterion = info.criterion == Criterion::kGini ||
-                                  info.criterion == Criterion::kEntropy ||
-                                  info.criterion == Criterion::kError;
-  if (is_class_criterion != info.is_classification ||
+  if (is_class_criterion(info.criterion) != info.is_classification ||
       (info.is_classification && n_values != info.n_values)) {
     throw nb::value_error("the criterion and n_classes do not fit the values of the trees");
   }

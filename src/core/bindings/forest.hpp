@@ -3,8 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
-#include "../column.hpp"
-#include "../forest.hpp"
+#include "data/column.hpp"
+#include "forest/forest.hpp"
 
 namespace committee {
 

@@ -1,4 +1,4 @@
-#include "../forest_arrays.hpp"
+#include "forest/forest_arrays.hpp"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -83,6 +83,7 @@ std::vector<To> widened(const Buffer& buffer) {
   return std::vector<To>(values.begin(), values.end());
 }
 
+// For arrays that every stored forest has; of others see forest_arrays.hpp.
 Buffer find_array(const nb::dict& arrays, const char* name) {
   if (!arrays.contains(name)) {
     throw nb::value_error(("arrays has no entry " + std::string(name)).c_str());
@@ -130,7 +131,7 @@ ForestInfo read_info(const nb::dict& arrays, StoredForm& form) {
   const auto in_range = [](std::int64_t value, std::int64_t last) {
     return value >= 0 && value <= last;
   };
-  if (!in_range(header[1], static_cast<std::int64_t>(Criterion::kPoisson)) ||
+  if (!in_range(header[1], static_cast<std::int64_t>(kLastCriterion)) ||
       !in_range(header[2], static_cast<std::int64_t>(StoredForm::kNodes)) ||
       !in_range(header[3], std::numeric_limits<std::int32_t>::max())) {
     throw nb::value_error("a number of the header is out of range");

@@ -9,11 +9,11 @@
 #include <tuple>
 #include <vector>
 
-#include "../out_of_bag.hpp"
-#include "../permutation.hpp"
-#include "../quantiles.hpp"
 #include "arrays.hpp"
 #include "forest.hpp"
+#include "forest/out_of_bag.hpp"
+#include "forest/permutation.hpp"
+#include "forest/quantiles.hpp"
 #include "grower.hpp"
 #include "monitor.hpp"
 #include "table.hpp"

@@ -13,12 +13,12 @@
 #include <span>
 #include <string>
 
-#include "../binned_dataset.hpp"
-#include "../grower.hpp"
-#include "../score_kernels.hpp"
-#include "../target.hpp"
 #include "arrays.hpp"
+#include "data/binned_dataset.hpp"
+#include "data/target.hpp"
+#include "grow/grower.hpp"
 #include "monitor.hpp"
+#include "score/score_kernels.hpp"
 #include "table.hpp"
 #include "tree.hpp"
 
@@ -108,12 +108,11 @@ Target make_target(std::size_t n_rows, const std::optional<Matrix<std::int32_t>>
 }
 
 Criterion criterion_of(const std::string& name) {
-  if (name == "gini") return Criterion::kGini;
-  if (name == "entropy" || name == "log_loss") return Criterion::kEntropy;
-  if (name == "error") return Criterion::kError;
-  if (name == "squared_error") return Criterion::kSquaredError;
-  if (name == "absolute_error") return Criterion::kAbsoluteError;
-  if (name == "poisson") return Criterion::kPoisson;
+  if (name == "log_loss") return Criterion::kEntropy;  // its second name
+  for (int code = 0; code <= static_cast<int>(kLastCriterion); ++code) {
+    const auto criterion = static_cast<Criterion>(code);
+    if (name == criterion_name(criterion)) return criterion;
+  }
   throw nb::value_error(("unknown criterion " + name).c_str());
 }
 
@@ -164,10 +163,7 @@ GrowOptions options_of(const nb::dict& settings, std::size_t n_features, const T
   for (const std::uint32_t feature : options.allowed) {
     if (feature >= n_features) throw nb::value_error("allowed names a feature beyond the last");
   }
-  const bool is_class_criterion = options.criterion == Criterion::kGini ||
-                                  options.criterion == Criterion::kEntropy ||
-                                  options.criterion == Criterion::kError;
-  if (is_class_criterion != target.is_classification) {
+  if (is_class_criterion(options.criterion) != target.is_classification) {
     throw nb::value_error("the criterion does not fit the target");
   }
   return options;

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "../binned_dataset.hpp"
-#include "../grow_options.hpp"
-#include "../target.hpp"
+#include "data/binned_dataset.hpp"
+#include "data/target.hpp"
+#include "split/grow_options.hpp"
 
 namespace committee {
 

@@ -7,7 +7,7 @@
 #include <exception>
 #include <utility>
 
-#include "../monitor.hpp"
+#include "base/monitor.hpp"
 #include "gil.hpp"
 
 namespace committee {

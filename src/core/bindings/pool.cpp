@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "../random.hpp"
-#include "../thread_pool.hpp"
+#include "base/random.hpp"
+#include "base/thread_pool.hpp"
 #include "gil.hpp"
 #include "monitor.hpp"
 

@@ -9,16 +9,16 @@
 #include <optional>
 #include <string>
 
-#include "../interval_cuts.hpp"
-#include "../nominal_codes.hpp"
-#include "../quinlan_grower.hpp"
-#include "../share_walk.hpp"
 #include "arrays.hpp"
+#include "data/nominal_codes.hpp"
 #include "gil.hpp"
 #include "grower.hpp"
 #include "monitor.hpp"
+#include "quinlan/interval_cuts.hpp"
+#include "quinlan/quinlan_grower.hpp"
 #include "table.hpp"
 #include "tree.hpp"
+#include "tree/share_walk.hpp"
 
 namespace committee {
 namespace {

@@ -1,4 +1,4 @@
-#include "../sampling.hpp"
+#include "data/sampling.hpp"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "../random.hpp"
 #include "arrays.hpp"
+#include "base/random.hpp"
 #include "sampling.hpp"
 
 namespace committee {

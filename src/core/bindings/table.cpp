@@ -3,8 +3,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "../tree.hpp"
 #include "arrays.hpp"
+#include "tree/tree.hpp"
 
 namespace committee {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "../column.hpp"
 #include "buffer.hpp"
+#include "data/column.hpp"
 
 namespace committee {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <span>
 
-#include "../column.hpp"
-#include "../target_statistics.hpp"
 #include "arrays.hpp"
+#include "data/column.hpp"
+#include "data/target_statistics.hpp"
 #include "gil.hpp"
 
 namespace committee {

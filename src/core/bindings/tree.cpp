@@ -8,13 +8,13 @@
 #include <cmath>
 #include <string>
 
-#include "../contributions.hpp"
-#include "../pruning.hpp"
 #include "arrays.hpp"
 #include "buffer.hpp"
+#include "forest/contributions.hpp"
 #include "gil.hpp"
 #include "monitor.hpp"
 #include "table.hpp"
+#include "tree/pruning.hpp"
 
 namespace committee {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "../tree.hpp"
+#include "tree/tree.hpp"
 
 namespace committee {
 

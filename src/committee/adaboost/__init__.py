@@ -1,0 +1,1 @@
+"""AdaBoost for classes and for numbers."""

@@ -1,0 +1,179 @@
+"""What both AdaBoost estimators share: conventions, checks, and what a fitted one is asked."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import get_tags
+
+from committee.adaboost.trace import AdaBoostTrace, RoundLog
+from committee.base.params import check_bool, check_int, check_real, or_auto
+from committee.base.threads import resolve_threads
+from committee.evaluation.scored_target import resolve_metric
+from committee.members.meta_estimator import MetaEstimator, check_estimator_kind
+from committee.tables.native_table import AnyTable
+from committee.tables.table import TableSchema
+from committee.trees.tree_members import TreeMembers
+
+Floats = NDArray[np.float64]
+
+# Parameters of the default tree, and their defaults: with an estimator they would be ignored.
+_TREE_PARAMETERS = {"split_finding": "auto", "max_bins": 255, "categorical_features": None}
+
+# Fitted attributes that not every fit sets.
+_OPTIONAL = ("feature_names_in_", "validation_scores_", "schema_")
+
+
+class FittedAdaBoost(MetaEstimator):
+    """Base class of the AdaBoost estimators."""
+
+    _stored_attributes: tuple[str, ...] = ("_log",)
+
+    estimator: Any
+    n_estimators: int
+    learning_rate: float
+    random_state: Any
+    criterion: str
+    resampling: bool | str
+    n_iter_no_change: int | None
+    validation_fraction: float
+    tol: float
+    scoring: Any
+    keep_weights: bool
+    split_finding: str
+    max_bins: int
+    categorical_features: Any
+    n_jobs: int | None
+    verbose: int
+
+    # Fitted attributes.
+    estimator_weights_: Floats
+    estimator_errors_: Floats
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    schema_: TableSchema
+    _log: RoundLog
+
+    _default_criterion = ""
+
+    # ---- fitting ----
+
+    @abstractmethod
+    def _default_tree(self) -> Any:
+        """Return the learner that is used where none is given."""
+
+    def _get_estimator(self) -> Any:
+        return self._default_tree() if self.estimator is None else self.estimator
+
+    def _threads(self) -> int:
+        return resolve_threads(self.n_jobs)
+
+    def _check_params(self) -> None:
+        check_int("n_estimators", self.n_estimators, 1)
+        check_real("learning_rate", self.learning_rate, 0.0, include_low=False)
+        check_int("n_iter_no_change", self.n_iter_no_change, 1, none=True)
+        check_real(
+            "validation_fraction",
+            self.validation_fraction,
+            0.0,
+            1.0,
+            include_low=False,
+            include_high=False,
+        )
+        check_real("tol", self.tol, 0.0)
+        if not (isinstance(self.resampling, str) and self.resampling == "auto"):
+            with or_auto():
+                check_bool("resampling", self.resampling)
+        check_bool("keep_weights", self.keep_weights)
+        is_switch = isinstance(self.verbose, bool | np.bool_)
+        check_int("verbose", int(self.verbose) if is_switch else self.verbose, 0)
+        if self.scoring is not None and isinstance(resolve_metric(self.scoring, "scoring"), bool):
+            raise TypeError(
+                f"scoring must be None, a metric or the name of a scorer; got {self.scoring!r}"
+            )
+        check_estimator_kind(self._get_estimator(), get_tags(self).estimator_type)
+        if self.estimator is None:
+            return
+        for name, default in {"criterion": self._default_criterion, **_TREE_PARAMETERS}.items():
+            given = getattr(self, name)
+            if not (given is default or (isinstance(given, str | int) and given == default)):
+                raise ValueError(
+                    f"{name} is a parameter of the default tree and must be {default!r} with an "
+                    f"estimator, which has its own; got {given!r}"
+                )
+
+    def _adopt(self, attributes: dict[str, Any]) -> None:
+        """Set all fitted attributes together, when nothing can fail any more."""
+        for stale in _OPTIONAL:
+            self.__dict__.pop(stale, None)
+        self.__dict__.update(attributes)
+
+    # ---- answers ----
+
+    def _open(self, X: Any) -> Any:
+        """Read a table to predict from, as the members read it."""
+        self._check_fitted()
+        name = type(self).__name__
+        if isinstance(self.estimators_, TreeMembers):
+            return self.estimators_.schema.read(X, name)
+        names = getattr(self, "feature_names_in_", None)
+        return AnyTable(X).matched(names, self.n_features_in_, name, stacklevel=6)
+
+    @property
+    def trace_(self) -> AdaBoostTrace:
+        """What happened in each round, as a table."""
+        if not hasattr(self, "estimators_"):
+            raise AttributeError(f"{type(self).__name__} is not fitted")
+        members = self.estimators_
+        trees = members if isinstance(members, TreeMembers) else None
+        return AdaBoostTrace(self._log, trees, self._trace_kind())
+
+    @abstractmethod
+    def _trace_kind(self) -> str:
+        """Return what weights of members are, see `AdaBoostTrace`."""
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each feature in the decrease of impurity, averaged by the weights of members."""
+        if not hasattr(self, "estimators_"):
+            raise AttributeError(f"{type(self).__name__} is not fitted")
+        weights = np.abs(self.estimator_weights_)
+        if isinstance(self.estimators_, TreeMembers):
+            each = self.estimators_.forest.impurity_decreases(self._threads())
+            sums = each.sum(axis=1, keepdims=True)
+            each = np.divide(each, sums, out=np.zeros_like(each), where=sums > 0)
+        else:
+            try:
+                each = np.array([member.feature_importances_ for member in self.estimators_])
+            except AttributeError as error:
+                raise AttributeError(
+                    f"{type(self.estimators_[0]).__name__} has no feature_importances_; use "
+                    "sklearn.inspection.permutation_importance"
+                ) from error
+        importances: Floats = weights @ each / weights.sum()
+        return importances
+
+    def _validate_loaded(self) -> None:
+        """Check that the parts of a loaded model fit each other."""
+        if not hasattr(self, "estimators_"):
+            return
+        if type(self.estimators_) not in (list, TreeMembers) or not len(self.estimators_):
+            raise ValueError("there are no members")
+        if type(self._log) is not RoundLog or not 1 <= len(self._log) == len(self.estimators_):
+            raise ValueError("the rounds do not fit the members")
+        for name in ("estimator_weights_", "estimator_errors_"):
+            numbers = getattr(self, name)
+            if (
+                not isinstance(numbers, np.ndarray)
+                or numbers.dtype != np.float64
+                or numbers.shape != (len(self.estimators_),)
+                or not np.isfinite(numbers).all()
+            ):
+                raise ValueError(f"{name} does not fit the members")
+        if isinstance(self.estimators_, TreeMembers):
+            schema = self.estimators_.schema
+            if schema != self.schema_ or schema.n_features != self.n_features_in_:
+                raise ValueError("the trees do not fit the schema")

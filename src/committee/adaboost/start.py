@@ -1,0 +1,209 @@
+"""What a fit of AdaBoost begins with, for classes and for numbers: table, rows, learner.
+
+The table is read once, by the schema of our trees or as members of any kind read it. Validation
+rows stay in the table with a weight of zero: they are absent.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from committee import _core
+from committee.adaboost.learners import AnyFitter, Sample
+from committee.base.params import check_seed
+from committee.base.sampling import parameter_seed
+from committee.evaluation.early_stopping import held_out_rows
+from committee.evaluation.scored_target import OobTarget
+from committee.members.meta_estimator import takes_weights
+from committee.tables.native_table import AnyTable
+from committee.tables.table import TableSchema, read_table
+from committee.tables.target import check_same_length
+from committee.tables.weights import read_weights
+from committee.trees.engine_settings import EngineTarget, RowWeights, bin_table
+from committee.trees.tree_members import TreeMembers
+from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
+
+Floats = NDArray[np.float64]
+
+_VALIDATION = 7  # what a seed of its own is made for
+
+
+class BoostedTable(ABC):
+    """The table and the rows of a fit.
+
+    Parameters
+    ----------
+    model : AdaBoostClassifier or AdaBoostRegressor
+        The estimator, whose parameters have been looked at one by one.
+    X, y, sample_weight, eval_set, fit_params
+        What `fit` was given.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        eval_set: Any,
+        fit_params: Mapping[str, Any],
+    ) -> None:
+        self.model, self.X, self.fit_params = model, X, fit_params
+        self.name = type(model).__name__
+        self.template: Any = clone(model._get_estimator())
+        self.n_threads: int = model._threads()
+        # The table as the learner reads it; the schema is for trees of the engine only.
+        self.table: Any
+        self.schema: TableSchema | None = None
+        if _runs_in_engine(self.template) and not fit_params:
+            self.table, self.schema = read_table(X, self.template.categorical_features)
+        else:
+            self.table = AnyTable(X)
+        self.n_rows: int = self.table.n_rows
+        weights = read_weights(sample_weight, self.n_rows)
+        self.target = self._read_target(y, weights)
+        check_same_length(self.n_rows, self.target.n_rows)
+        self.seed = check_seed(model.random_state)
+        self._hold_out(eval_set)
+        self.n_counted = RowWeights(self.n_rows, self.weights, None).n_counted
+        self.resamples = self._resamples()
+        if self.schema is not None:
+            self._bin()
+
+    @abstractmethod
+    def _read_target(self, y: Any, weights: Floats | None) -> OobTarget:
+        """Read the target of `fit`."""
+
+    @abstractmethod
+    def _read_more(self, y: Any, weights: Floats | None) -> OobTarget:
+        """Read the target of validation rows."""
+
+    # ---- rows ----
+
+    def _hold_out(self, eval_set: Any) -> None:
+        """Choose the validation rows."""
+        model, target = self.model, self.target
+        self.weights = target.weights
+        self.validation: tuple[Any, OobTarget] | None = None
+        if eval_set is not None:
+            self.validation = self._read_validation(eval_set)
+        elif model.n_iter_no_change is not None:
+            generator = np.random.default_rng(parameter_seed(self.seed, _VALIDATION))
+            held_out = held_out_rows(
+                self.n_rows,
+                model.validation_fraction,
+                generator,
+                weights=target.weights,
+                classes=None if target.codes is None else target.codes[:, 0],
+            )
+            own = np.ones(self.n_rows) if target.weights is None else target.weights
+            self.weights = own.copy()
+            self.weights[held_out] = 0.0
+            part = AnyTable(self.X).take(held_out, None)
+            self.validation = self._open(part), target.part(held_out)
+
+    def _read_validation(self, eval_set: Any) -> tuple[Any, OobTarget]:
+        if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
+            raise TypeError(
+                "eval_set must be a tuple (X, y) or (X, y, sample_weight); got "
+                f"{type(eval_set).__name__}"
+            )
+        X, y, *weight = eval_set
+        try:
+            table = self._open(X)
+            target = self._read_more(y, read_weights(weight[0] if weight else None, table.n_rows))
+            check_same_length(table.n_rows, target.n_rows)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"eval_set: {error}") from error
+        return table, target
+
+    def _open(self, X: Any) -> Any:
+        """Read another table with the columns of the training table."""
+        if self.schema is not None:
+            return self.schema.read(X, self.name)
+        return AnyTable(X).matched(self.table.names, self.table.n_features, self.name, stacklevel=7)
+
+    # ---- learners ----
+
+    def _resamples(self) -> bool:
+        """Whether learners are fitted to drawn rows; ValueError where they cannot be weighed."""
+        choice = self.model.resampling
+        weighs = self.schema is not None or takes_weights(self.template)
+        if isinstance(choice, str):
+            return not weighs
+        if not choice and not weighs:
+            raise ValueError(
+                'resampling must be True or "auto" with an estimator that does not take '
+                f"sample_weight; got False with {self.template!r}"
+            )
+        return bool(choice)
+
+    def _bin(self) -> None:
+        assert self.schema is not None
+        self.dataset, self.schema = bin_table(
+            self.template,
+            self.table,
+            self.schema,
+            self.weights,
+            exact=self.template._is_exact(self.n_rows),
+            n_threads=self.n_threads,
+        )
+
+    def _sample(self, weights: Floats | None) -> Sample | None:
+        """Return what draws rows, as many as there are; None where they are weighed.
+
+        Whole weights are no reason to draw more: they may be numbers of people.
+        """
+        n_rows = self.n_rows if weights is None else int((weights > 0).sum())
+        return Sample(n_rows, self.seed) if self.resamples else None
+
+    def _fitter(self, y: NDArray[Any], counted: RowWeights, sample: Sample | None) -> AnyFitter:
+        """Return what fits members of any kind."""
+        return AnyFitter(
+            self.template, self.table, y, counted.n_counted, sample, self.fit_params, self.seed
+        )
+
+    def _tree_settings(self, target: EngineTarget, counted: RowWeights) -> dict[str, Any]:
+        """Return what the engine needs to grow trees on weights that add up to one."""
+        assert self.schema is not None
+        settings: dict[str, Any] = self.template._settings(self.schema, target, counted)
+        settings["min_weight_leaf"] /= counted.total
+        settings["n_threads"] = self.n_threads
+        return settings
+
+    def _gathered(
+        self, members: list[Any], n_classes: list[int], labels: NDArray[Any] | None
+    ) -> TreeMembers | list[Any]:
+        """Return members as estimators: trees of the engine in a forest, others as they are."""
+        if self.schema is None:
+            return members
+        names = {"log_loss": "entropy", "friedman_mse": "squared_error"}
+        criterion = names.get(self.template.criterion, self.template.criterion)
+        forest = _core.Forest.from_trees(members, criterion, n_classes)
+        return TreeMembers(forest, self.schema, clone(self.template), self.seed, None, labels)
+
+    def _table_attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes that the table decides."""
+        attributes = {
+            "n_features_in_": self.table.n_features,
+            "estimator_": clone(self.model._get_estimator()),
+        }
+        names = self.table.names if self.schema is None else self.schema.names
+        if names is not None:
+            attributes["feature_names_in_"] = np.array(names, dtype=object)
+        if self.schema is not None:
+            attributes["schema_"] = self.schema
+        return attributes
+
+
+def _runs_in_engine(template: Any) -> bool:
+    """Whether members are trees that the engine grows on one binned table."""
+    if type(template) is DecisionTreeClassifier:
+        return template.class_weight is None
+    return type(template) is DecisionTreeRegressor

@@ -1,0 +1,467 @@
+"""What bagging classifiers and regressors share: samples, fitting, and asking the members."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from committee.bagging.bagged_trees import grow_members, runs_in_engine
+from committee.base.params import (
+    check_bool,
+    check_choice,
+    check_int,
+    check_max_features,
+    check_seed,
+    is_false,
+    is_int,
+)
+from committee.base.progress import Progress
+from committee.base.sampling import RowSampler, plan_features, plan_rows
+from committee.base.threads import resolve_threads
+from committee.evaluation.oob import OOB_ATTRIBUTES, OobRecorder, weighted_median
+from committee.evaluation.scored_target import OobTarget, resolve_metric
+from committee.members.meta_estimator import MetaEstimator, check_estimator_kind, takes_weights
+from committee.members.parallel import (
+    MemberJob,
+    chunks,
+    count_workers,
+    fit_chunk,
+    in_order,
+    is_own,
+    prepared,
+    read_chunk,
+)
+from committee.members.readings import Floats, MemberBlock, Reading
+from committee.tables.fingerprint import data_fingerprint
+from committee.tables.native_table import AnyTable
+from committee.tables.target import check_same_length
+from committee.tables.weights import read_weights
+from committee.trees.tree_members import TreeMembers
+
+# Opinions are added up in blocks of so many members. The blocks do not depend on the number of
+# workers, so neither do the roundings of the sums.
+_BLOCK = 8
+
+# Below this many rows times members, members of this library are asked one after the other.
+_SMALL_PREDICTION = 2**15
+
+
+@dataclass(frozen=True, eq=False)
+class _Draws:
+    """Which rows and features the members get, and the seed of it all."""
+
+    rows: RowSampler
+    features: RowSampler | None
+    seed: int
+
+
+class BaggingModel(MetaEstimator):
+    """Base class of the bagging estimators."""
+
+    _stored_attributes = ("_row_sampler", "_feature_sampler", "_seed", "_fingerprint")
+
+    estimator: Any
+    n_estimators: int
+    max_samples: Any
+    max_features: Any
+    bootstrap: bool
+    bootstrap_features: bool
+    oob_score: Any
+    warm_start: bool
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+    partition: bool
+    weighting: str | None
+
+    # Fitted attributes.
+    estimator_: Any
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    estimator_weights_: Floats
+    _row_sampler: RowSampler
+    _feature_sampler: RowSampler | None
+    _seed: int
+    _fingerprint: int
+
+    # ---- what classifiers and regressors do in their own way ----
+
+    @abstractmethod
+    def _read_target(self, y: Any) -> tuple[OobTarget, NDArray[Any], dict[str, Any]]:
+        """Return the target, what members are fitted to, and fitted attributes."""
+
+    def _strata(self, target: OobTarget) -> tuple[NDArray[np.int32] | None, bool]:
+        """Return the strata to draw from, and whether they are balanced."""
+        return None, False
+
+    @abstractmethod
+    def _reading(self, n_values: int) -> Reading:
+        """Return how the opinions of members are read."""
+
+    @abstractmethod
+    def _n_values(self) -> int:
+        """Return the number of columns of an opinion, after fitting."""
+
+    def _uses_median(self) -> bool:
+        return False
+
+    @abstractmethod
+    def _oob_attributes(self, recorder: OobRecorder) -> dict[str, Any]:
+        """Return the fitted attributes of the out-of-bag estimates."""
+
+    # ---- fitting ----
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, fit_params: Mapping[str, Any]
+    ) -> None:
+        self._check_switches()
+        table = AnyTable(X)
+        target, y_members, attributes = self._read_target(y)
+        check_same_length(table.n_rows, target.n_rows)
+        weights = read_weights(sample_weight, table.n_rows)
+        target = OobTarget(target.codes, target.classes, target.reals, weights)
+        first = self._n_kept()
+        draws = self._draws(table, target, groups, is_new=first == 0)
+        if first == self.n_estimators:
+            warnings.warn(
+                "warm_start without a larger n_estimators adds no members",
+                UserWarning,
+                stacklevel=3,
+            )
+            return
+        if first:
+            self._check_continues(table, target, draws, attributes)
+        template, seeded = prepared(self._get_estimator(), attributes.get("classes_"))
+        recorder = self._recorder(target)
+        job = MemberJob(
+            template,
+            table,
+            y_members,
+            draws.rows,
+            draws.features,
+            draws.seed,
+            seeded,
+            takes_weights(template),
+            self._routed("fit", fit_params),
+            self._reading(target.n_values),
+            recorder is not None,
+        )
+        kept = self.estimators_ if first else None
+        members: Sequence[Any]
+        if runs_in_engine(job) and (kept is None or isinstance(kept, TreeMembers)):
+            members = self._grow_members(job, kept, target, recorder)
+        else:
+            members = self._fit_members(job, list(kept or ()), recorder)
+        attributes |= {
+            "estimator_": self.estimator_ if first else clone(self._get_estimator()),
+            "estimators_": members,
+            "n_features_in_": table.n_features,
+            "_row_sampler": draws.rows,
+            "_feature_sampler": draws.features,
+            "_seed": draws.seed,
+            "_fingerprint": data_fingerprint(table, target.table),
+        }
+        if table.names is not None:
+            attributes["feature_names_in_"] = np.array(table.names, dtype=object)
+        if recorder is not None:
+            attributes |= self._recorded(recorder)
+        self._adopt(attributes)
+
+    def _adopt(self, attributes: dict[str, Any]) -> None:
+        """Set all fitted attributes together, when nothing can fail any more."""
+        for stale in ("feature_names_in_", "estimator_weights_", *OOB_ATTRIBUTES):
+            self.__dict__.pop(stale, None)
+        self.__dict__.update(attributes)
+
+    def _fit_members(
+        self, job: MemberJob, kept: list[Any], recorder: OobRecorder | None
+    ) -> list[Any]:
+        """Return all members: those kept from the last fit, and new ones; any estimator."""
+        own = is_own(job.estimator)
+        n_workers = count_workers(self.n_jobs, own)
+        progress = self._progress()
+        if recorder is not None and kept:
+            parts = chunks(range(len(kept)), n_workers)
+            old_calls = ((job, [kept[number] for number in part], part) for part in parts)
+            asked = in_order(read_chunk, old_calls, n_workers, use_threads=True, own=own)
+            for number, values in enumerate(_flat(asked)):
+                recorder.add(values, job.rows.counts(number))
+        members = list(kept)
+        new = range(len(kept), self.n_estimators)
+        calls = ((job, part) for part in chunks(new, n_workers))
+        for member, values in _flat(
+            in_order(fit_chunk, calls, n_workers, use_threads=own, own=own)
+        ):
+            if recorder is not None:
+                recorder.add(values, job.rows.counts(len(members)))
+            members.append(member)
+            progress.show(len(members))
+        return members
+
+    def _grow_members(
+        self,
+        job: MemberJob,
+        kept: TreeMembers | None,
+        target: OobTarget,
+        recorder: OobRecorder | None,
+    ) -> TreeMembers:
+        """Return all members; trees of the engine."""
+        n_threads = resolve_threads(self.n_jobs)
+        progress = self._progress()
+        members, table = grow_members(job, kept, target, self.n_estimators, progress, n_threads)
+        if recorder is None:
+            return members
+        for number in range(len(members)):
+            tree = members.forest.part(number, number + 1)
+            values = tree.predict(table, hard=job.reading.use_votes, n_threads=n_threads)
+            recorder.add(values, job.rows.counts(number))
+        return members
+
+    def _progress(self) -> Progress:
+        return Progress(type(self).__name__, "members", self.n_estimators, int(self.verbose))
+
+    def _recorded(self, recorder: OobRecorder) -> dict[str, Any]:
+        attributes: dict[str, Any] = {}
+        if self.weighting is not None:
+            if np.isnan(recorder.errors).all():
+                raise ValueError(
+                    'weighting="oob" needs out-of-bag rows of positive weight, but every member '
+                    "drew all rows; add members, lower max_samples or set weighting=None"
+                )
+            weights = np.array(recorder.weights)
+            attributes["estimator_weights_"] = weights / weights.sum()
+            attributes["oob_member_errors_"] = np.array(recorder.errors)
+        if not is_false(self.oob_score):
+            attributes |= self._oob_attributes(recorder)
+        return attributes
+
+    # ---- checks before fitting ----
+
+    def _check_switches(self) -> None:
+        check_int("n_estimators", self.n_estimators, 1)
+        for name in ("bootstrap", "bootstrap_features", "warm_start", "partition"):
+            check_bool(name, getattr(self, name))
+        check_choice("weighting", self.weighting, ("oob",), none=True)
+        check_int(
+            "verbose", int(self.verbose) if self.verbose in (True, False) else self.verbose, 0
+        )
+        resolve_metric(self.oob_score)
+        check_estimator_kind(self._get_estimator(), get_tags(self).estimator_type)
+        if self.partition and self.max_samples is not None:
+            raise ValueError(
+                "max_samples must be None with partition=True, where each member gets one of "
+                f"n_estimators portions; got {self.max_samples!r}"
+            )
+        if self.partition and self.warm_start:
+            raise ValueError(
+                "warm_start must be False with partition=True: the rows are dealt out to all "
+                "members at once"
+            )
+
+    def _n_kept(self) -> int:
+        """Return how many members stay: those of the last fit with warm_start, else none."""
+        n_kept = len(self.estimators_) if self.warm_start and hasattr(self, "estimators_") else 0
+        if n_kept > self.n_estimators:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to "
+                f"len(estimators_)={n_kept} when warm_start=True"
+            )
+        return n_kept
+
+    def _draws(self, table: AnyTable, target: OobTarget, groups: Any, is_new: bool) -> _Draws:
+        seed = check_seed(self.random_state) if is_new else self._seed
+        strata, balanced = self._strata(target)
+        if target.weights is not None and (self.partition or not self.bootstrap):
+            warnings.warn(
+                "sample_weight with rows drawn without replacement: a row of weight two is more "
+                "likely to be drawn, but never counts twice. Use bootstrap=True for that",
+                UserWarning,
+                stacklevel=4,
+            )
+        rows = plan_rows(
+            table.n_rows,
+            seed,
+            bootstrap=self.bootstrap,
+            max_samples=self.max_samples,
+            weights=target.weights,
+            groups=groups,
+            strata=strata,
+            balanced=balanced,
+            n_portions=self.n_estimators if self.partition else 0,
+        )
+        wants_oob = not is_false(self.oob_score) or self.weighting is not None
+        if wants_oob and not rows.leaves_rows_out:
+            asked = 'weighting="oob"' if is_false(self.oob_score) else "oob_score"
+            raise ValueError(
+                f"{asked} needs rows that some member has not drawn, but every sample holds all "
+                "rows: there is a single row or group, or nothing is left out. Set bootstrap=True "
+                "or lower max_samples, and have several rows or groups"
+            )
+        n_drawn = check_max_features(self.max_features, table.n_features)
+        if is_int(self.max_features) and self.max_features > table.n_features:
+            raise ValueError(
+                f"max_features must be <= n_features, here {table.n_features}; "
+                f"got {self.max_features}"
+            )
+        features = None
+        if self.bootstrap_features or n_drawn < table.n_features:
+            features = plan_features(
+                table.n_features, seed, n_drawn, bootstrap=self.bootstrap_features
+            )
+        return _Draws(rows, features, seed)
+
+    def _check_continues(
+        self, table: AnyTable, target: OobTarget, draws: _Draws, attributes: dict[str, Any]
+    ) -> None:
+        """Check that new members can join those of the last fit."""
+        names = getattr(self, "feature_names_in_", None)
+        known = None if names is None else tuple(names)
+        old, new = self._feature_sampler, draws.features
+        is_same = (
+            draws.rows.draws_like(self._row_sampler)
+            and (old is new is None or (old and new and new.draws_like(old)))
+            and (table.n_features, table.names) == (self.n_features_in_, known)
+            and data_fingerprint(table, target.table) == self._fingerprint
+        )
+        for name in attributes.keys() & {"classes_", "n_outputs_"}:
+            is_same = is_same and np.array_equal(getattr(self, name), attributes[name])
+        if not is_same:
+            raise ValueError(
+                "warm_start=True adds members that learn from the table of the last fit in the "
+                "same way; the rows, columns, target, weights, groups or the parameters of the "
+                "draws have changed. Set warm_start=False to start anew"
+            )
+
+    def _recorder(self, target: OobTarget) -> OobRecorder | None:
+        if is_false(self.oob_score) and self.weighting is None:
+            return None
+        return OobRecorder(
+            target,
+            self.oob_score,
+            self.n_estimators,
+            use_median=self._uses_median(),
+            is_weighted=self.weighting is not None,
+        )
+
+    def _picked(self, numbers: NDArray[np.int64]) -> Self:
+        """Return an ensemble of some of the members; out-of-bag estimates are of all of them."""
+        small, rows, features = copy(self), self._row_sampler, self._feature_sampler
+        for name in (*OOB_ATTRIBUTES, "estimator_weights_"):
+            small.__dict__.pop(name, None)
+        if hasattr(self, "estimator_weights_"):
+            weights = self.estimator_weights_[numbers]
+            small.estimator_weights_ = weights / weights.sum()
+        members = self.estimators_
+        if isinstance(members, TreeMembers):
+            small.estimators_ = members.picked(numbers)
+        else:
+            small.estimators_ = [members[number] for number in numbers]
+        small._row_sampler = rows.picked(numbers)
+        small._feature_sampler = None if features is None else features.picked(numbers)
+        small._fingerprint = -1  # of no table: members can no longer join those of the last fit
+        small.set_params(n_estimators=len(numbers), warm_start=False)
+        return small
+
+    # ---- asking the members ----
+
+    def _open(self, X: Any) -> AnyTable:
+        self._check_fitted()
+        names = getattr(self, "feature_names_in_", None)
+        return AnyTable(X).matched(names, self.n_features_in_, type(self).__name__, stacklevel=5)
+
+    def _weights(self) -> Floats:
+        equal = np.ones(len(self.estimators_))
+        return np.asarray(getattr(self, "estimator_weights_", equal))
+
+    def _ask(self, work: Any, table: AnyTable, params: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield what `work`, a method of MemberBlock, makes of each block of members."""
+        n_members, weights = len(self.estimators_), self._weights()
+        reading = self._reading(self._n_values())
+        own = is_own(self.estimators_[0])
+        n_workers = count_workers(self.n_jobs, own)
+        if own and table.n_rows * n_members < _SMALL_PREDICTION:
+            n_workers = 1
+        calls = []
+        for start in range(0, n_members, _BLOCK):
+            block = slice(start, start + _BLOCK)
+            columns = [self._columns(number) for number in range(n_members)[block]]
+            members = self.estimators_[block]
+            calls.append((MemberBlock(members, columns, weights[block], table, reading, params),))
+        return in_order(work, calls, min(n_workers, len(calls)), use_threads=True, own=own)
+
+    def _combined(self, X: Any, params: Mapping[str, Any]) -> Floats:
+        """Return the common opinion of the members: weighted means or medians."""
+        members = self.__dict__.get("estimators_")
+        if isinstance(members, TreeMembers):
+            return self._combined_trees(members, X)
+        table = self._open(X)
+        if self._uses_median():
+            said = np.concatenate(list(self._ask(MemberBlock.each, table, params)))
+            return weighted_median(said, np.repeat(self._weights()[:, None], table.n_rows, axis=1))
+        parts = self._ask(MemberBlock.sum, table, params)
+        total: Floats = sum(parts, start=np.zeros((table.n_rows, self._n_values())))
+        return np.asarray(total / self._weights().sum())
+
+    def _combined_trees(self, members: TreeMembers, X: Any) -> Floats:
+        """Return the same for trees of the engine, which all read the table once."""
+        name, weights, n_threads = (
+            type(self).__name__,
+            self._weights(),
+            resolve_threads(self.n_jobs),
+        )
+        if self._uses_median():
+            said = members.each(X, name, n_threads)
+            n_rows = said.shape[1]
+            return weighted_median(said, np.repeat(weights[:, None], n_rows, axis=1))
+        hard = self._reading(self._n_values()).use_votes
+        return np.asarray(members.values(X, name, weights, hard, n_threads) / weights.sum())
+
+    def _columns(self, number: int) -> NDArray[np.int64] | None:
+        return None if self._feature_sampler is None else self._feature_sampler.rows(number)
+
+    @property
+    def estimators_samples_(self) -> list[NDArray[np.int64]]:
+        """The rows that each member has drawn, ascending, a row drawn twice twice.
+
+        Samples are not stored: this draws them again.
+        """
+        self._check_fitted()
+        return [self._row_sampler.rows(number) for number in range(len(self.estimators_))]
+
+    @property
+    def estimators_features_(self) -> list[NDArray[np.int64]]:
+        """The features that each member has drawn, ascending."""
+        self._check_fitted()
+        everything = np.arange(self.n_features_in_)
+        columns = [self._columns(number) for number in range(len(self.estimators_))]
+        return [everything.copy() if each is None else each for each in columns]
+
+    def _validate_loaded(self) -> None:
+        """Check that the parts of a loaded model fit each other."""
+        if not hasattr(self, "estimators_"):
+            return
+        if type(self.estimators_) not in (list, TreeMembers) or not self.estimators_:
+            raise ValueError("there are no members")
+        samplers = [self._row_sampler, self._feature_sampler]
+        if not all(each is None or type(each) is RowSampler for each in samplers):
+            raise ValueError("the samples are of another type")
+        if self._row_sampler is None or not hasattr(self, "n_features_in_"):
+            raise ValueError("a part is missing")
+        if self._feature_sampler and self._feature_sampler.n_rows != self.n_features_in_:
+            raise ValueError("the drawn features do not fit the table")
+        if len(self._weights()) != len(self.estimators_):
+            raise ValueError("the weights do not fit the members")
+
+
+def _flat(parts: Iterator[list[Any]]) -> Iterator[Any]:
+    for part in parts:
+        yield from part

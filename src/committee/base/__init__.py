@@ -1,0 +1,1 @@
+"""What every estimator needs: parameters, seeds, draws, threads, progress, interrupts."""

@@ -1,0 +1,315 @@
+"""What a fitted boosting model is asked: scores, its trees, importances, contributions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+
+from committee.base.estimator import Estimator
+from committee.base.params import check_choice
+from committee.base.threads import resolve_threads
+from committee.boosting.additive_model import LearnerSum, TreeSum
+from committee.boosting.defaults import check_chosen
+from committee.boosting.round_choice import RoundChoice
+from committee.boosting.start import BoostingStart
+from committee.evaluation.training_log import TrainingLog
+from committee.files.tree_arrays import register_pickling
+from committee.losses.loss import Loss
+from committee.losses.objective import Objective
+from committee.tables.table import TableSchema
+from committee.trees.importances import split_counts
+from committee.trees.trees import DecisionTreeRegressor
+
+register_pickling()
+
+Floats = NDArray[np.float64]
+
+# A prediction of fewer rows is not worth asking how many threads there are.
+_FEW_ROWS = 32
+
+
+class FittedBoosting(Estimator, ABC):
+    """Base class of the boosting estimators, as far as it does not fit."""
+
+    _stored_attributes = (
+        "_sum",
+        "_start",
+        "_loss",
+        "_given_loss",
+        "_seed",
+        "_fingerprint",
+        "_n_rows",
+    )
+
+    n_jobs: int | None
+    init: Any
+
+    # Fitted attributes.
+    _sum: TreeSum | LearnerSum
+    _start: BoostingStart
+    _loss: Loss
+    _given_loss: Loss
+    _seed: int
+    _fingerprint: int
+    _n_rows: int
+    training_log_: TrainingLog
+    round_choice_: RoundChoice | None
+    chosen_params_: dict[str, Any]
+    best_iteration_: int
+    n_estimators_: int
+    schema_: TableSchema
+    n_features_in_: int
+    n_outputs_: int
+    n_trees_per_iteration_: int
+    feature_names_in_: NDArray[Any]
+    classes_: NDArray[Any]
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "_sum"):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
+
+    def _class_labels(self) -> list[NDArray[Any]] | None:
+        """Class labels, None for regression."""
+        return [self.classes_] if self._has_classes else None
+
+    def _threads(self) -> int:
+        return resolve_threads(self.n_jobs)
+
+    @property
+    def _objective(self) -> Objective:
+        """The loss, to make predictions of scores; without rows."""
+        return Objective((self._loss,) * self.n_outputs_, np.empty((0, self.n_outputs_)), None)
+
+    # ---- scores ----
+
+    def _read(self, X: Any) -> Any:
+        self._check_fitted()
+        return self._sum.read(X, type(self).__name__)
+
+    def _first_scores(self, X: Any, n_rows: int) -> Floats:
+        return self._start.scores(X, n_rows, self._loss)
+
+    def _scores(self, X: Any) -> Floats:
+        """Return the raw scores, n_rows x n_columns."""
+        table = self._read(X)
+        n_threads = 1 if table.n_rows < _FEW_ROWS else self._threads()
+        scores = self._sum.sums(table, n_threads)
+        if self._start.model is None:
+            scores += self._start.constants
+        else:
+            scores += self._first_scores(X, table.n_rows)
+        return scores
+
+    def _staged_scores(self, X: Any) -> Iterator[Floats]:
+        """Yield the raw scores after the first round, the first two, and so on."""
+        table = self._read(X)
+        start = self._first_scores(X, table.n_rows)
+        for sums in self._sum.staged(table, self._threads()):
+            sums += start
+            yield sums
+
+    # ---- the log ----
+
+    @property
+    def train_score_(self) -> Floats:
+        """Loss of the training rows after each round that was kept; of those drawn in it."""
+        return self._logged("train_loss")
+
+    @property
+    def oob_improvement_(self) -> Floats:
+        """By how much each round lowered the loss of the rows it had not drawn."""
+        return self._logged_out_of_bag("oob_improvement")
+
+    @property
+    def oob_scores_(self) -> Floats:
+        """Loss after each round of the rows that it had not drawn."""
+        return self._logged_out_of_bag("oob_loss")
+
+    @property
+    def oob_score_(self) -> float:
+        """The last of `oob_scores_`."""
+        return float(self.oob_scores_[-1])
+
+    def _logged(self, name: str) -> Floats:
+        if not hasattr(self, "_sum"):
+            raise AttributeError(f"{type(self).__name__} is not fitted")
+        return self.training_log_.columns()[name][: self.n_estimators_]
+
+    def _logged_out_of_bag(self, name: str) -> Floats:
+        values = self._logged(name)
+        if np.isnan(values).all():
+            raise AttributeError("out-of-bag losses need subsample < 1.0")
+        return values
+
+    # ---- the members ----
+
+    @property
+    def init_(self) -> Any:
+        """Where boosting started: a fitted estimator, or "zero"."""
+        if not hasattr(self, "_sum"):
+            raise AttributeError(f"{type(self).__name__} is not fitted")
+        if self._start.model is not None:
+            return self._start.model
+        if self._start.is_zero:
+            return "zero"
+        return self._constant_model()
+
+    @abstractmethod
+    def _constant_model(self) -> Any:
+        """Return a model that always predicts what the first scores say."""
+
+    @property
+    def estimators_(self) -> NDArray[Any]:
+        """The members, an array of n_estimators_ x n_trees_per_iteration_; made on access."""
+        if not hasattr(self, "_sum"):
+            raise AttributeError(f"{type(self).__name__} is not fitted")
+        shape = (self._sum.n_rounds, self._sum.n_columns)
+        members = np.empty(shape, dtype=object)
+        for place in np.ndindex(shape):
+            members[place] = self._member(*place)
+        return members
+
+    def _member(self, number: int, column: int) -> Any:
+        if isinstance(self._sum, LearnerSum):
+            return self._sum.rounds[number][column]
+        tree = self._sum.forests[column].tree(number)
+        model = DecisionTreeRegressor()
+        model._adopt(tree, self._sum.tree_schema, None, n_outputs_=1)
+        return model
+
+    def _trees(self, what: str) -> TreeSum:
+        self._check_fitted()
+        if isinstance(self._sum, LearnerSum):
+            raise AttributeError(f"{what} is for trees of this library; estimator must be None")
+        return self._sum
+
+    def _validate_loaded(self) -> None:
+        """Check that the parts of a loaded model fit each other."""
+        if not hasattr(self, "_sum"):
+            return
+        # Files from before the number of rounds was chosen have neither.
+        self.__dict__.setdefault("round_choice_", None)
+        self.__dict__.setdefault("chosen_params_", {})
+        total, start, loss = self._sum, self._start, self._loss
+        if not (
+            isinstance(total, TreeSum | LearnerSum)
+            and isinstance(start, BoostingStart)
+            and isinstance(loss, Loss)
+            and isinstance(self._given_loss, Loss)
+            and isinstance(self.training_log_, TrainingLog)
+            and isinstance(self.round_choice_, RoundChoice | None)
+            and isinstance(self.chosen_params_, dict)
+        ):
+            raise ValueError("a part of the model is of another type")
+        if self.chosen_params_:
+            check_chosen(self.chosen_params_)
+        n_columns = self._objective.n_columns
+        if not total.n_columns == n_columns == len(start.constants):
+            raise ValueError("the trees do not fit the loss")
+        if isinstance(total, TreeSum) and total.schema != self.schema_:
+            raise ValueError("the trees do not fit the schema")
+        if not 1 <= self.n_estimators_ == total.n_rounds:
+            raise ValueError("the number of rounds is wrong")
+
+    # ---- answers ----
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        leaves : ndarray of int64, shape (n_rows, n_rounds) or (n_rows, n_rounds, n_columns)
+            Node numbers in the `tree_` of each tree. A classifier has the third axis always, a
+            regressor if it has several trees a round.
+        """
+        total = self._trees("apply")
+        table = self._read(X)
+        n_threads = self._threads()
+        parts = [forest.apply(table, n_threads=n_threads) for forest in total.forests]
+        leaves = np.stack(parts, axis=2).astype(np.int64)
+        return leaves if self._has_classes or leaves.shape[2] > 1 else leaves[:, :, 0]
+
+    @property
+    def _has_classes(self) -> bool:
+        return self._loss.n_classes is not None
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each feature in the decrease of the loss by splits: `importances("gain")`."""
+        if hasattr(self, "_sum") and isinstance(self._sum, LearnerSum):
+            raise AttributeError("feature_importances_ needs trees; estimator must be None")
+        return self.importances("gain")
+
+    def importances(self, kind: str = "gain") -> Floats:
+        """Return how much the trees use each feature.
+
+        Parameters
+        ----------
+        kind : {"gain", "cover", "split"}, default="gain"
+            By how much splits of the feature lower the loss, how much weight of rows they part,
+            or how many there are.
+
+        Returns
+        -------
+        importances : ndarray of float64, shape (n_features,)
+            Shares that add up to one; zeros if there is no split.
+
+        Notes
+        -----
+        All three are of the training rows and favour features of many values. For what a feature
+        is worth on new rows, use ``sklearn.inspection.permutation_importance``.
+        """
+        check_choice("kind", kind, ("gain", "cover", "split"))
+        total = self._trees("importances")
+        n_threads = self._threads()
+        sums = np.zeros(self.n_features_in_)
+        for forest in total.forests:
+            if kind == "gain":
+                parts = forest.impurity_decreases(n_threads).sum(axis=0)
+            else:
+                parts = split_counts(forest, weighted=kind == "cover")
+            sums += total.by_column(parts[np.newaxis])[0]
+        whole = float(sums.sum())
+        return sums / whole if whole > 0 else np.zeros_like(sums)
+
+    def predict_contributions(self, X: Any) -> Floats:
+        """Return what each feature adds to the score of each row.
+
+        These are Shapley values (SHAP values, by the path-dependent TreeSHAP): the difference
+        between the score of a row and the mean score, shared out fairly among the features.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`; reordered columns are matched by name.
+
+        Returns
+        -------
+        contributions : ndarray of float64
+            Of shape (n_rows, n_features + 1), with a third axis where a row has several scores
+            (more than two classes, outputs, quantiles). The last entry of the second axis is the
+            mean score of the training rows. The sum over this axis is the raw score: the
+            `decision_function` of a classifier, `predict` of a regressor, or its logarithm for
+            "poisson", "gamma" and "tweedie".
+        """
+        total = self._trees("predict_contributions")
+        table = self._read(X)
+        n_threads = self._threads()
+        parts = [forest.contributions(table, n_threads=n_threads) for forest in total.forests]
+        values = np.concatenate(parts, axis=2)
+        means = values[:, -1:] + self._first_scores(X, table.n_rows)[:, np.newaxis]
+        values = np.concatenate([total.by_column(values[:, :-1]), means], axis=1)
+        return values[:, :, 0] if values.shape[2] == 1 else values

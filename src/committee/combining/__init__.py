@@ -1,0 +1,1 @@
+"""Combining different estimators by predictions on rows that they were not fitted to."""

@@ -1,0 +1,1 @@
+"""Dynamic selection: weights of members that depend on the row."""

@@ -1,0 +1,280 @@
+"""Rows of raw tables as points, and the nearest ones, with what is known about them.
+
+A difference of one standard deviation in a number counts as one, another level of a category
+counts as one, and so does "missing" beside a value; a distance is Euclidean or a sum of such
+differences. Rows with the same point are merged into a *cell*, so that neither a row given twice
+nor the order of rows makes a difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from committee.base.threads import resolve_threads
+from committee.files.codec_classes import register
+from committee.tables.column import Column, FeatureInfo
+from committee.tables.native_table import AnyTable
+from committee.tables.table import TableSchema, _conform
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+METRICS = ("euclidean", "manhattan")
+
+_MOST_LEVELS = 64  # of a category; rarer ones count as one level
+_FAR = 10.0  # standard deviations: what is further away, infinities too, is no further
+_FAR_UNSCALED = 1e150
+_FEW_COLUMNS = 16  # beyond, trees of points are slower than comparing all
+_BLOCK = 2048  # rows at a time
+
+
+@register("RowEncoder")
+@dataclass(frozen=True, eq=False)
+class RowEncoder:
+    """How rows become points.
+
+    Parameters
+    ----------
+    schema : TableSchema
+        The columns; categories with the levels that have a coordinate of their own.
+    units, centres, scales : ndarray of float64
+        A number x becomes (x / unit - centre) / scale.
+    has_others : tuple of bool
+        Whether a category has levels that share one coordinate.
+    bound : float
+        Coordinates of numbers end here.
+    step : float
+        Coordinate of a level.
+    """
+
+    schema: TableSchema
+    units: Floats
+    centres: Floats
+    scales: Floats
+    has_others: tuple[bool, ...]
+    bound: float
+    step: float
+
+    @classmethod
+    def fit(cls, table: AnyTable, weights: Floats, metric: str, scale: bool) -> RowEncoder:
+        """Learn from the rows of a table."""
+        source = table.opened()
+        infos, has_others = [], []
+        numbers = np.ones((3, table.n_features))
+        for position in range(table.n_features):
+            column = source.column(position)
+            name = f"x{position}" if table.names is None else table.names[position]
+            levels = column.levels
+            if levels is None:
+                values = _numbers(column)
+                has_missing = bool(np.isnan(values).any())
+                numbers[:, position] = _location(values, weights) if scale else (1.0, 0.0, 1.0)
+                has_others.append(False)
+            else:
+                has_missing = bool((column.values < 0).any())
+                kept = _frequent_levels(column, weights)
+                has_others.append(len(kept) < len(levels))
+                levels = tuple(levels[code] for code in kept)
+            infos.append(FeatureInfo(name, column.kind, levels, column.label, has_missing))
+        step = math.sqrt(0.5) if metric == "euclidean" else 0.5  # a change moves two coordinates
+        bound = _FAR if scale else _FAR_UNSCALED
+        schema = TableSchema(tuple(infos), table.names)
+        units, centres, scales = numbers
+        return cls(schema, units, centres, scales, tuple(has_others), bound, step)
+
+    def encode(self, table: AnyTable) -> Floats:
+        """Return the points of the rows of a table, whose columns are those of `fit` in order."""
+        source = table.opened()
+        parts = [
+            self._coordinates(
+                _conform(source.column(position), info, source.where(position)), position
+            )
+            for position, info in enumerate(self.schema.features)
+        ]
+        return np.ascontiguousarray(np.hstack(parts) + 0.0)  # no minus zero
+
+    def _coordinates(self, column: Column, position: int) -> Floats:
+        info = self.schema.features[position]
+        if info.levels is not None:
+            codes = column.values.astype(np.int64)
+            n_levels = len(info.levels)
+            codes = np.where(codes == -1, n_levels, np.where(codes == -2, n_levels + 1, codes))
+            points = np.eye(n_levels + 2)[codes] * self.step
+            is_kept = [True] * n_levels + [info.has_missing, self.has_others[position]]
+            return np.asarray(points[:, is_kept])
+        values = _numbers(column)
+        is_missing = np.isnan(values)
+        with np.errstate(over="ignore"):
+            points = values / self.units[position] - self.centres[position]
+            points = np.clip(points / self.scales[position], -self.bound, self.bound)
+        points[is_missing] = 0.0
+        if not info.has_missing:
+            return np.asarray(points[:, np.newaxis])
+        return np.column_stack([points, is_missing])
+
+    def _validate_loaded(self) -> None:
+        n_features = self.schema.n_features
+        for each in (self.units, self.centres, self.scales):
+            if not isinstance(each, np.ndarray) or each.shape != (n_features,):
+                raise ValueError("the numbers of the columns have a wrong shape")
+        if len(self.has_others) != n_features:
+            raise ValueError("the levels do not fit the columns")
+
+
+def _numbers(column: Column) -> Floats:
+    values = column.values.astype(np.float64)
+    return values if column.mask is None else np.where(column.mask != 0, np.nan, values)
+
+
+def _location(values: Floats, weights: Floats) -> tuple[float, float, float]:
+    """Return unit, mean and standard deviation of the finite values.
+
+    Sums are exact: they depend neither on the order of rows, nor on whether a row of weight two is
+    given as two rows.
+    """
+    known = np.isfinite(values)
+    values, weights = values[known], weights[known]
+    unit = float(np.abs(values).max(initial=0.0))
+    if unit == 0.0:
+        return 1.0, 0.0, 1.0
+    values, total = values / unit, math.fsum(weights)
+    mean = math.fsum(weights * values) / total
+    spread = math.sqrt(math.fsum(weights * (values - mean) ** 2) / total)
+    # What rounding leaves of a constant is no spread.
+    return unit, mean, spread if spread > 1e-15 else 1.0
+
+
+def _frequent_levels(column: Column, weights: Floats) -> list[int]:
+    codes, n_levels = column.values, len(column.levels or ())
+    if n_levels <= _MOST_LEVELS:
+        return list(range(n_levels))
+    known = codes >= 0
+    totals = np.bincount(codes[known], weights[known], minlength=n_levels)
+    return sorted(np.argsort(-totals, kind="stable")[:_MOST_LEVELS].tolist())
+
+
+@register("Neighborhood")
+@dataclass(eq=False)
+class Neighborhood:
+    """Points with weights, and values that are known about them.
+
+    Parameters
+    ----------
+    encoder : RowEncoder
+        How rows become points.
+    metric : {"euclidean", "manhattan"}
+        The distance.
+    points : ndarray of float64, shape (n_cells, n_coordinates)
+        Distinct points, in ascending order.
+    weights : ndarray of float64, shape (n_cells,)
+        Weight of the rows of each; a row counts one on average, or its whole weight.
+    values : ndarray of float64, shape (n_cells, n_values)
+        Means over the rows of each.
+    """
+
+    encoder: RowEncoder
+    metric: str
+    points: Floats
+    weights: Floats
+    values: Floats
+
+    @classmethod
+    def fit(
+        cls, table: AnyTable, values: Floats, weights: Floats | None, metric: str, scale: bool
+    ) -> Neighborhood:
+        """Remember rows and what is known about them."""
+        counts = _counts(np.ones(table.n_rows) if weights is None else weights)
+        encoder = RowEncoder.fit(table, counts, metric, scale)
+        points, cell_of = np.unique(encoder.encode(table), axis=0, return_inverse=True)
+        cell_of = cell_of.ravel()
+        totals: Floats = np.bincount(cell_of, counts).astype(np.float64)
+        sums = [np.bincount(cell_of, counts * column) for column in values.T]
+        return cls(encoder, metric, points, totals, np.column_stack(sums) / totals[:, np.newaxis])
+
+    def nearest(
+        self, table: AnyTable, n_neighbors: int, n_jobs: int | None
+    ) -> Iterator[tuple[slice, Places, Floats, Floats]]:
+        """Yield blocks of rows with their nearest cells.
+
+        Yields
+        ------
+        rows : slice
+            The rows of the block.
+        places, distances, counts : ndarray, shape (n_rows, n_cells)
+            The cells from the nearest on, and how much of each counts: together `n_neighbors`, or
+            the weight of all. The last one may count in part, those behind do not.
+        """
+        points = self.encoder.encode(table)
+        n_jobs = resolve_threads(n_jobs) if len(points) > _BLOCK else 1
+        for begin in range(0, len(points), _BLOCK):
+            rows = slice(begin, min(begin + _BLOCK, len(points)))
+            places, distances = self._reach(points[rows], n_neighbors, n_jobs)
+            own = self.weights[places]
+            counts = np.clip(n_neighbors - (np.cumsum(own, axis=1) - own), 0.0, own)
+            n_used = int((counts > 0).any(axis=0).sum())
+            yield rows, places[:, :n_used], distances[:, :n_used], counts[:, :n_used]
+
+    def _reach(self, points: Floats, n_neighbors: int, n_jobs: int) -> tuple[Places, Floats]:
+        """Return so many cells that their weight is that of the wanted rows."""
+        # More than needed, for the order among equals to be decided here.
+        n_asked = min(len(self.points), 2 * n_neighbors + 8)
+        while True:
+            places, distances = self._query(points, n_asked, n_jobs)
+            lightest = self.weights[places].sum(axis=1).min()
+            if lightest >= n_neighbors or n_asked == len(self.points):
+                return places, distances
+            n_asked = min(len(self.points), 2 * n_asked)
+
+    def _query(self, points: Floats, n_asked: int, n_jobs: int) -> tuple[Places, Floats]:
+        index = self._index()
+        index.n_jobs = n_jobs
+        places = index.kneighbors(points, n_asked, return_distance=False)
+        distances = np.empty(places.shape)
+        size = max(1, 2**22 // (places.shape[1] * points.shape[1]))
+        for begin in range(0, len(points), size):
+            part = slice(begin, begin + size)
+            gaps = self.points[places[part]] - points[part, np.newaxis]
+            if self.metric == "euclidean":
+                distances[part] = np.sqrt((gaps**2).sum(axis=2))
+            else:
+                distances[part] = np.abs(gaps).sum(axis=2)
+        order = np.lexsort((places, distances), axis=1)
+        found = (np.take_along_axis(each, order, axis=1) for each in (places, distances))
+        return tuple(found)  # type: ignore[return-value]
+
+    def _index(self) -> NearestNeighbors:
+        index = self.__dict__.get("_made")
+        if index is None:
+            algorithm = "kd_tree" if self.points.shape[1] <= _FEW_COLUMNS else "brute"
+            index = NearestNeighbors(algorithm=algorithm, metric=self.metric).fit(self.points)
+            self.__dict__["_made"] = index
+        return index
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_made"}
+
+    def _validate_loaded(self) -> None:
+        arrays = (self.points, self.weights, self.values)
+        if not all(isinstance(each, np.ndarray) and each.dtype == np.float64 for each in arrays):
+            raise ValueError("the points are no numbers")
+        shapes = [each.ndim for each in arrays]
+        if shapes != [2, 1, 2] or len({len(each) for each in arrays}) != 1 or not len(self.points):
+            raise ValueError("the points, weights and values differ in number")
+        if type(self.encoder) is not RowEncoder or self.metric not in METRICS:
+            raise ValueError("the distance is not known")
+        if not np.isfinite(self.points).all() or not (self.weights > 0).all():
+            raise ValueError("a point or a weight is no number")
+
+
+def _counts(weights: Floats) -> Floats:
+    """Return how many rows each row stands for: whole weights, or others with a mean of one."""
+    if (weights == np.floor(weights)).all():
+        return weights
+    return np.asarray(weights * (len(weights) / weights.sum()))

@@ -1,0 +1,1 @@
+"""Ensemble selection: a few members of a library, chosen greedily."""

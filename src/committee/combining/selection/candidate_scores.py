@@ -1,0 +1,332 @@
+"""How good a committee is, from what each of its members said about rows with a known target.
+
+A committee is a weighted mean of opinions, and a *judge* scores such means: one of them, or all
+that come of one more member. The greater a score the better. Squared errors need only the products
+of the members' errors, log loss only the probabilities of the true classes; any other metric looks
+at the mean itself.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee.evaluation.scored_target import OobMetric, OobTarget, Rows
+
+Floats = NDArray[np.float64]
+
+# So many numbers are worked on at a time: they stay in the cache.
+_BLOCK = 2**17
+
+# scikit-learn's log loss does not let a probability be smaller.
+_LEAST = float(np.finfo(np.float64).eps)
+
+_FACTORS = 16  # probabilities that are multiplied before their logarithm is taken
+
+
+@dataclass(frozen=True, eq=False)
+class Opinions:
+    """What members said about rows, and what is right.
+
+    Parameters
+    ----------
+    said : ndarray of float64, shape (n_members, n_rows, n_values)
+        Probabilities, votes or numbers.
+    target : OobTarget
+        The truth, and the weights of the rows.
+    scoring : str or callable
+        "neg_log_loss", "neg_brier", "neg_mean_squared_error", "neg_root_mean_squared_error", "r2"
+        and "accuracy" are computed for all members at once; any other name of a scorer, metric or
+        scorer one after the other.
+
+    Examples
+    --------
+    >>> said = np.array([[[1.0], [2.0]], [[3.0], [2.0]]])
+    >>> target = OobTarget(reals=np.array([[2.0], [2.0]]))
+    >>> judge = Opinions(said, target, "neg_mean_squared_error").judge()
+    >>> judge.alone().tolist(), judge.of(np.array([1.0, 1.0]))
+    ([-0.5, -0.5], -0.0)
+    """
+
+    said: Floats
+    target: OobTarget
+    scoring: Any
+
+    @property
+    def n_members(self) -> int:
+        return len(self.said)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.said.shape[1])
+
+    def part(self, rows: Rows) -> Opinions:
+        """Return the opinions on some rows."""
+        return replace(self, said=self.said[:, rows], target=self.target.part(rows))
+
+    def mean(self, weights: Floats) -> Floats:
+        """Return the weighted mean of the members."""
+        return weighted_sum(weights / weights.sum(), self.said)
+
+    def judge(self) -> Judge:
+        """Return who scores committees of these members on these rows."""
+        name, one_output = self.scoring, self.target.n_outputs == 1
+        if self.target.classes:
+            if name == "neg_brier":
+                return SquaredError(self)
+            if one_output and name == "neg_log_loss":
+                return LogLoss(self)
+            if one_output and name == "accuracy":
+                return Accuracy(self)
+        elif isinstance(name, str) and name in SQUARED and (one_output or name in _MEANS):
+            return SquaredError(self)
+        return AnyMetric(self)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of each row in a mean over the rows."""
+        weights = self.target.weights
+        if weights is None:
+            return np.full(self.n_rows, 1.0 / self.n_rows)
+        return np.asarray(weights / weights.sum())
+
+
+def weighted_sum(weights: Floats, said: Floats) -> Floats:
+    """Return the weighted sum of opinions, added in the order of the members.
+
+    A product of matrices would round as its threads have it.
+
+    Examples
+    --------
+    >>> weighted_sum(np.array([2.0, 0.0, 1.0]), np.arange(6.0).reshape(3, 2)).tolist()
+    [4.0, 7.0]
+    """
+    total = np.zeros(said.shape[1:])
+    for member in np.flatnonzero(weights):
+        total += weights[member] * said[member]
+    return total
+
+
+class Judge(ABC):
+    """Scores committees of the members of some opinions."""
+
+    n_members: int
+
+    @abstractmethod
+    def of(self, weights: Floats) -> float:
+        """Return the score of a weighted mean."""
+
+    @abstractmethod
+    def after(self, weights: Floats, steps: Floats, among: NDArray[np.int64]) -> Floats:
+        """Return the score of each committee that comes of adding to the weight of one member.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (n_members,)
+            The committee so far.
+        steps : ndarray of float64, shape (n_members,)
+            What is added.
+        among : ndarray of int64
+            The members to look at.
+        """
+
+    def alone(self) -> Floats:
+        """Return the score of each member by itself."""
+        everybody = np.arange(self.n_members)
+        return self.after(np.zeros(self.n_members), np.ones(self.n_members), everybody)
+
+    def along(self, members: NDArray[np.int64], steps: Floats) -> Floats:
+        """Return the score after each of some members has joined, in their order."""
+        weights, scores = np.zeros(self.n_members), []
+        for member in members:
+            weights[member] += steps[member]
+            scores.append(self.of(weights))
+        return np.array(scores)
+
+
+# --- squared errors -----------------------------------------------------------------------------
+
+# With several outputs these are means over them, of which the others are not made.
+_MEANS = ("neg_brier", "neg_mean_squared_error")
+
+# What is told of a mean squared error, given the variance of the target.
+SQUARED: dict[str, Callable[[Any, float], Any]] = {
+    "neg_brier": lambda error, spread: -error,
+    "neg_mean_squared_error": lambda error, spread: -error,
+    "neg_root_mean_squared_error": lambda error, spread: -np.sqrt(error),
+    # Of a target without variance nothing can be explained, says scikit-learn.
+    "r2": lambda error, spread: 1 - error / spread if spread > 0 else np.where(error > 0, 0.0, 1.0),
+}
+
+
+class SquaredError(Judge):
+    """Squared errors of means, from the products of the errors of all pairs of members.
+
+    The squared error of a weighted mean is w'Pw: a step costs no look at the rows.
+    """
+
+    def __init__(self, opinions: Opinions) -> None:
+        target = opinions.target
+        self.n_members = opinions.n_members
+        self._told, self._spread = SQUARED[opinions.scoring], 0.0
+        if opinions.scoring == "r2":
+            self._spread = target.spread()
+        truth = one_hot(target) if target.classes else target.table
+        errors = (opinions.said - truth).reshape(self.n_members, -1)
+        shares = np.repeat(opinions.shares / target.n_outputs, truth.shape[1])
+        self._products = (errors * shares) @ errors.T
+
+    def of(self, weights: Floats) -> float:
+        share = weights / weights.sum()
+        return float(self._told(max(float(share @ self._products @ share), 0.0), self._spread))
+
+    def after(self, weights: Floats, steps: Floats, among: NDArray[np.int64]) -> Floats:
+        cross, step = self._products @ weights, steps[among]
+        own = step**2 * np.diagonal(self._products)[among]
+        error = float(weights @ cross) + 2 * step * cross[among] + own
+        error /= (weights.sum() + step) ** 2
+        return np.asarray(self._told(np.maximum(error, 0.0), self._spread))
+
+
+def one_hot(target: OobTarget) -> Floats:
+    """Return the truth as probabilities, the columns of all outputs side by side."""
+    assert target.codes is not None
+    parts = [np.eye(len(labels))[target.codes[:, k]] for k, labels in enumerate(target.classes)]
+    return np.hstack(parts)
+
+
+# --- one row at a time --------------------------------------------------------------------------
+
+
+class _RowByRow(Judge):
+    """Scores that are means over the rows, of sums of opinions that all candidates share."""
+
+    def __init__(self, said: Floats, opinions: Opinions) -> None:
+        self.n_members = opinions.n_members
+        self._said = np.ascontiguousarray(said)  # members first, rows last
+        self._shares = None if opinions.target.weights is None else opinions.shares
+
+    @abstractmethod
+    def _scores(self, sums: Floats, wholes: Floats) -> Floats:
+        """Return the scores of committees from sums of opinions, and the weights in these."""
+
+    def of(self, weights: Floats) -> float:
+        sums = weighted_sum(weights, self._said)
+        return float(self._scores(sums[np.newaxis], weights.sum(keepdims=True))[0])
+
+    def after(self, weights: Floats, steps: Floats, among: NDArray[np.int64]) -> Floats:
+        total, whole = weighted_sum(weights, self._said), weights.sum()
+        size = max(1, _BLOCK // max(total.size, 1))
+        scores = []
+        for begin in range(0, len(among), size):
+            part = among[begin : begin + size]
+            sums = self._said[part]
+            sums *= steps[part].reshape((-1,) + (1,) * total.ndim)
+            sums += total
+            scores.append(self._scores(sums, whole + steps[part]))
+        return np.concatenate(scores)
+
+    def along(self, members: NDArray[np.int64], steps: Floats) -> Floats:
+        sums, whole, scores = np.zeros((1, *self._said.shape[1:])), np.zeros(1), []
+        for member in members:
+            sums += steps[member] * self._said[member]
+            whole += steps[member]
+            scores.append(float(self._scores(sums.copy(), whole)[0]))
+        return np.array(scores)
+
+
+class LogLoss(_RowByRow):
+    """Minus the log loss: the mean logarithm of the probability of the true class."""
+
+    def __init__(self, opinions: Opinions) -> None:
+        assert opinions.target.codes is not None
+        codes = opinions.target.codes[:, 0]
+        super().__init__(opinions.said[:, np.arange(len(codes)), codes], opinions)
+
+    def _scores(self, sums: Floats, wholes: Floats) -> Floats:
+        np.maximum(sums, _LEAST * wholes[:, np.newaxis], out=sums)
+        if self._shares is not None:
+            return np.asarray((np.log(sums) * self._shares).sum(axis=1) - np.log(wholes))
+        # The logarithm of a product of some rows, which is neither too small nor too large for a
+        # double, is faster than so many logarithms.
+        n_rows = sums.shape[1]
+        n_long = n_rows - n_rows % _FACTORS
+        products = np.multiply.reduce(sums[:, :n_long].reshape(len(sums), _FACTORS, -1), axis=1)
+        total = np.log(products).sum(axis=1) + np.log(sums[:, n_long:]).sum(axis=1)
+        return np.asarray(total / n_rows - np.log(wholes))
+
+
+class Accuracy(_RowByRow):
+    """Share of the rows whose class has the largest mean; the first class wins ties."""
+
+    def __init__(self, opinions: Opinions) -> None:
+        assert opinions.target.codes is not None
+        codes = opinions.target.codes[:, 0]
+        order = np.argsort(codes, kind="stable")  # rows of a class side by side
+        super().__init__(opinions.said.transpose(0, 2, 1)[:, :, order], opinions)
+        self._shares = None if self._shares is None else self._shares[order]
+        sizes = np.bincount(codes, minlength=opinions.said.shape[2])
+        ends = np.cumsum(sizes)
+        self._rows_of = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+
+    def _scores(self, sums: Floats, wholes: Floats) -> Floats:
+        is_right = np.empty((len(sums), sums.shape[2]), bool)
+        for code, rows in enumerate(self._rows_of):
+            own = sums[:, code, rows]
+            before = sums[:, :code, rows].max(axis=1, initial=-np.inf)
+            behind = sums[:, code + 1 :, rows].max(axis=1, initial=-np.inf)
+            is_right[:, rows] = (own > before) & (own >= behind)
+        return np.asarray(
+            is_right.mean(axis=1) if self._shares is None else is_right @ self._shares
+        )
+
+
+# --- anything else ------------------------------------------------------------------------------
+
+
+class AnyMetric(Judge):
+    """Any metric or scorer, asked for one committee after the other.
+
+    Bags and rounds come upon the same committees again and again; each is scored once.
+    """
+
+    def __init__(self, opinions: Opinions) -> None:
+        self.n_members = opinions.n_members
+        self._said = opinions.said
+        self._metric = OobMetric(opinions.target, opinions.scoring, "scoring")
+        self._everything: Rows = np.arange(opinions.n_rows)
+        self._known: dict[bytes, float] = {}
+
+    def of(self, weights: Floats) -> float:
+        share = weights / weights.sum()
+        return self._score(share, lambda: weighted_sum(share, self._said))
+
+    def after(self, weights: Floats, steps: Floats, among: NDArray[np.int64]) -> Floats:
+        total = weighted_sum(weights, self._said)
+        return np.array([self._one_more(weights, total, int(k), steps[k]) for k in among])
+
+    def _one_more(self, weights: Floats, total: Floats, member: int, step: float) -> float:
+        share = weights.copy()
+        share[member] += step
+        whole = share.sum()
+        return self._score(share / whole, lambda: (total + step * self._said[member]) / whole)
+
+    def along(self, members: NDArray[np.int64], steps: Floats) -> Floats:
+        total, whole, scores = np.zeros(self._said.shape[1:]), 0.0, []
+        for member in members:
+            total += steps[member] * self._said[member]
+            whole += steps[member]
+            scores.append(self._metric.score(total / whole, self._everything))
+        return np.array(scores)
+
+    def _score(self, share: Floats, mean: Callable[[], Any]) -> float:
+        key = share.tobytes()
+        if key not in self._known:
+            self._known[key] = self._metric.score(np.asarray(mean()), self._everything)
+        return self._known[key]

@@ -1,0 +1,202 @@
+"""What ensemble selection of classifiers and of regressors shares: fitting, and weighted means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from committee.base.params import check_bool, check_int, check_real
+from committee.base.sampling import parameter_seed
+from committee.combining.combiner import CommitteeModel, ask_each
+from committee.combining.level_one import LevelOne, count_fits, fit_layer
+from committee.combining.selection.candidate_scores import Floats, Opinions
+from committee.combining.selection.greedy_selection import SelectionRules
+from committee.combining.selection.selection_record import Selection, select
+from committee.evaluation.scored_target import OobTarget, resolve_metric
+from committee.members.named_members import Named
+from committee.members.output import Voice
+from committee.members.team import Task, Team
+
+_BAGS = 22  # what a seed of its own is made for
+
+
+class SelectionModel(CommitteeModel):
+    """Base class of the estimators that select members from a library of models."""
+
+    _stored_attributes = ("_voices",)
+    _derived_attributes = ("named_estimators_",)
+
+    estimators: Any
+    n_rounds: int
+    scoring: Any
+    sorted_init: int | str
+    n_bags: int
+    bag_fraction: float
+    cv: Any
+    refit: bool
+    n_jobs: int | None
+    verbose: int
+    random_state: Any
+
+    # Fitted attributes.
+    weights_: Floats
+    selection_: Selection
+    feature_names_in_: NDArray[Any]
+    _voices: list[Voice]
+
+    _default_scoring: str
+
+    # ---- fitting ----
+
+    def _check_switches(self) -> None:
+        super()._check_switches()
+        check_int("n_rounds", self.n_rounds, 1)
+        check_int("n_bags", self.n_bags, 1)
+        check_real("bag_fraction", self.bag_fraction, 0.0, 1.0, include_low=False)
+        check_bool("refit", self.refit)
+        is_auto = isinstance(self.sorted_init, str) and self.sorted_init == "auto"
+        if isinstance(self.sorted_init, str) and not is_auto:
+            raise ValueError(f'sorted_init must be an int >= 0 or "auto"; got {self.sorted_init!r}')
+        if not is_auto:
+            check_int("sorted_init", self.sorted_init, 0)
+        if self.scoring is not None and isinstance(resolve_metric(self.scoring, "scoring"), bool):
+            raise TypeError(
+                f"scoring must be None, a metric or the name of a scorer; got {self.scoring!r}"
+            )
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, fit_params: Mapping[str, Any]
+    ) -> None:
+        self._check_switches()
+        (pairs,) = self._checked_lists()
+        team, seed = self._assemble(X, y, sample_weight, fit_params, pairs)
+        layer = self._ask_members(team, pairs, groups, seed)
+        selection = self._select(team, layer, pairs, groups, seed)
+        chosen = np.flatnonzero(selection.weights)
+        members = self._finished(team, layer, pairs, chosen)
+        attributes: dict[str, Any] = {
+            "estimators_": members,
+            "named_estimators_": self._named_chosen(chosen, members, selection),
+            "weights_": selection.weights,
+            "selection_": selection,
+            "_voices": [layer.voices[place] for place in chosen],
+        }
+        self._adopt(team, attributes)
+
+    def _ask_members(self, team: Team, pairs: Named, groups: Any, seed: int) -> LevelOne:
+        """Gather what members say about rows that they have not seen."""
+        plan = self._plan(team, groups, seed)
+        (splits,) = plan.layers
+        return fit_layer(
+            team,
+            pairs,
+            self._voices_of(team, pairs),
+            plan,
+            splits,
+            refit=self.refit,
+            wants_opinions=True,
+            progress=self._progress(count_fits(pairs, plan, len(splits), len(team.y), refit=False)),
+            fits_whole=False,
+        )
+
+    def _select(
+        self, team: Team, layer: LevelOne, pairs: Named, groups: Any, seed: int
+    ) -> Selection:
+        present = layer.covered if team.weights is None else layer.covered & (team.weights > 0)
+        rows = np.flatnonzero(present)
+        _check_opinions(pairs, layer.opinions, rows)
+        weights = None if team.weights is None else team.weights[rows]
+        truth = team.y[rows][:, np.newaxis]
+        target = (
+            OobTarget(reals=truth, weights=weights)
+            if team.labels is None
+            else OobTarget(truth.astype(np.int32), [team.labels], weights=weights)
+        )
+        scoring = self._default_scoring if self.scoring is None else self.scoring
+        rules = SelectionRules(
+            self.n_rounds,
+            self.sorted_init,
+            self.n_bags,
+            float(self.bag_fraction),
+            parameter_seed(seed, _BAGS),
+        )
+        return select(
+            tuple(name for name, _ in pairs),
+            Opinions(np.stack([each[rows] for each in layer.opinions]), target, scoring),
+            rules,
+            scoring if isinstance(scoring, str) else getattr(scoring, "__name__", repr(scoring)),
+            None if groups is None else np.asarray(groups)[rows],
+        )
+
+    def _finished(
+        self, team: Team, layer: LevelOne, pairs: Named, chosen: NDArray[np.intp]
+    ) -> list[Any]:
+        """Return the chosen members; those that are to be fitted to all rows now are."""
+        tasks = [
+            Task(pairs[place][0], int(place), pairs[place][1])
+            for place in chosen
+            if layer.members[place] is None
+        ]
+        fitted = iter(team.run(tasks, self._progress(len(tasks), "chosen members")))
+        members = [layer.members[place] for place in chosen]
+        return [next(fitted)[0] if each is None else each for each in members]
+
+    def _picked(self, numbers: NDArray[np.int64]) -> Self:
+        """Return an ensemble of some of the chosen models; `selection_` tells of all of them."""
+        small, places = copy(self), np.flatnonzero(self.weights_)[numbers]
+        small.estimators_ = [self.estimators_[number] for number in numbers]
+        small._voices = [self._voices[number] for number in numbers]
+        small.weights_ = np.zeros(len(self.weights_))
+        small.weights_[places] = self.weights_[places] / self.weights_[places].sum()
+        small.named_estimators_ = self._named_chosen(places, small.estimators_, self.selection_)
+        return small
+
+    def _named_chosen(
+        self, places: NDArray[np.intp], members: list[Any], selection: Selection
+    ) -> Bunch:
+        return self._named_fitted([(selection.names[place], None) for place in places], members)
+
+    # ---- asking ----
+
+    def _mean(self, X: Any) -> Floats:
+        """Return the weighted mean of the opinions of the members."""
+        table = self._open(X)
+        weights = self.weights_[self.weights_ > 0]
+        said = ask_each(self.estimators_, self._voices, table)
+        return np.asarray(sum(w * each for w, each in zip(weights, said, strict=True)))
+
+    def _validate_loaded(self) -> None:
+        """Check that the parts of a loaded model fit each other."""
+        if not hasattr(self, "estimators_"):
+            return
+        weights, selection = self.weights_, self.selection_
+        if not isinstance(weights, np.ndarray) or weights.dtype != np.float64 or weights.ndim != 1:
+            raise ValueError("the weights are no list of numbers")
+        if not (weights >= 0).all() or not np.isclose(weights.sum(), 1.0):
+            raise ValueError("the weights do not add up to one")
+        n_members = int((weights > 0).sum())
+        if len(self.estimators_) != n_members or len(self._voices) != n_members:
+            raise ValueError("the weights do not fit the members")
+        if not all(type(each) is Voice for each in self._voices):
+            raise ValueError("a voice is of another type")
+        if type(selection) is not Selection or len(selection.names) != len(weights):
+            raise ValueError("the record of the selection does not fit the members")
+        chosen = np.flatnonzero(weights)
+        self.named_estimators_ = self._named_chosen(chosen, self.estimators_, selection)
+
+
+def _check_opinions(pairs: Named, opinions: Sequence[Floats], rows: NDArray[np.intp]) -> None:
+    """Raise unless there are rows on which every member has said something finite."""
+    for (name, _), said in zip(pairs, opinions, strict=True):
+        if np.isnan(said).all() or not np.isfinite(said[rows]).all():
+            raise ValueError(
+                f"the member {name!r} predicts NaN or infinity, of which no mean can be made; fix "
+                'it, or put "drop" in its place'
+            )
+    if len(rows) == 0:
+        raise ValueError("no row has an opinion of every member; cv leaves nothing to judge by")

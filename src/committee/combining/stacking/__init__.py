@@ -1,0 +1,1 @@
+"""Stacking: a meta-learner fitted to the predictions of members."""

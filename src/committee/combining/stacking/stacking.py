@@ -1,0 +1,456 @@
+"""Stacking: a meta-learner that learns how far to trust each of several models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.utils.metaestimators import available_if
+
+from committee.base.params import check_choice, is_false
+from committee.combining.combiner import OfClassifiers, OfRegressors
+from committee.combining.convex_weights import ConvexClassifier, ConvexRegressor
+from committee.combining.stacking.label_sets import (
+    first_shares,
+    label_voice,
+    named_label_sets,
+    read_label_sets,
+    refuse_label_sets,
+)
+from committee.combining.stacking.stacking_model import StackingModel
+from committee.members.named_members import Named
+from committee.members.output import METHODS, Voice
+from committee.members.team import Team
+
+Floats = NDArray[np.float64]
+
+_METHODS = ("auto", "predict_proba", "decision_function", "predict", "log_odds")
+
+
+def _final_has(method: str) -> Any:
+    def check(model: Any) -> bool:
+        final = getattr(model, "final_estimator_", None)
+        if final is None:
+            final = model.final_estimator
+            if final is None:
+                final = model._linear_final()
+            elif isinstance(final, str):
+                final = model._convex_final([], None)
+        getattr(final, method)  # says what is missing
+        return True
+
+    return available_if(check)
+
+
+class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
+    """Classifiers, and a meta-learner that is fitted to what they say about rows they do not know.
+
+    Parameters
+    ----------
+    estimators : list of (str, classifier)
+        The members: any classifiers with scikit-learn's interface, fitted to class codes. "drop"
+        leaves one out.
+    final_estimator : classifier, "convex" or None, default=None
+        The meta-learner. None is scikit-learn's `LogisticRegression` (with ten times as many steps
+        for log-odds); several labels a row need another one. "convex" is a mixture of the
+        probabilities of the members, with weights that are not negative, add up to one and have
+        the least log loss.
+    cv : int, float, str, splitter, iterable or None, default=None
+        Where the level-one data come from, that is what the meta-learner learns from:
+
+        - None: five folds; an int: so many. Folds keep the shares of classes, and with `groups`
+          also groups together.
+        - a float between 0 and 1: that share of the rows is held out, and the members' opinions on
+          them are used (blending). With `layers`, the share is dealt out among the levels above
+          the first: 2 / 3 and two layers make three parts of one size.
+        - "loo": each row is left out once.
+        - "time": five parts in the order of time, each predicted by models of what was before.
+        - "oob": out-of-bag rows, of members that have them, which are then fitted only once; the
+          others use five folds.
+        - "prefit": members are fitted already, on other rows than these.
+        - a splitter of scikit-learn's, or a list of (train, test) rows. Rows that are tested
+          several times get the mean opinion, rows that are never tested do not count.
+    stack_method : str, default="auto"
+        What members are asked: "predict_proba", "decision_function" or "predict"; "auto" takes the
+        first of these that a member has. "log_odds" shows the meta-learner log(p / (1 - p)) of the
+        probabilities, drawn in to between 0.01 and 0.99: the scale on which logistic regression
+        adds up.
+    n_jobs : int or None, default=None
+        Workers. None uses all cores for members of this library and one worker for others. The
+        model is the same for any number, as far as members are.
+    passthrough : bool, default=False
+        Show the meta-learner, and members of later layers, the columns of X too.
+    verbose : int, default=0
+        1 tells about progress on stderr, 2 about each fit.
+    layers : list of list of (str, classifier) or None, default=None
+        More layers of members, each of which learns from the opinions of the layer before.
+    refit : bool, default=True
+        Fit the members to all rows in the end. False keeps the models of the folds, whose mean
+        predicts.
+    leak_check : bool or float, default=False
+        Fit the stack also without a quarter of the rows (or this share), and compare what it
+        thinks of itself with what it is worth on these; see `leak_report_`. They are drawn, or
+        are the last ones where `cv` goes forward in time.
+    on_leak : {"warn", "fallback", "raise"}, default="warn"
+        What to do if the check finds leakage: warn; warn and use the mean of the members, or the
+        best of them, instead of a meta-learner; or raise ValueError.
+    keep_level_one : bool, default=False
+        Keep the level-one data as `level_one_`.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of held-out rows, and of members whose own random_state is None.
+
+    Attributes
+    ----------
+    classes_ : ndarray or list of ndarray
+        Class labels; of several labels a row the values of each.
+    estimators_ : list of estimators
+        The fitted members of the first layer, without those dropped.
+    named_estimators_ : Bunch
+        The same by name.
+    layers_ : list of list of estimators
+        The fitted members of all layers.
+    final_estimator_ : estimator
+        The fitted meta-learner.
+    stack_method_ : list of str
+        What each member of the first layer is asked.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Column names; only if the table had names.
+    leak_report_ : LeakReport
+        What was found; only with `leak_check`.
+    level_one_ : array or table
+        What the meta-learner was fitted to; only with `keep_level_one`.
+    level_one_rows_ : ndarray of int
+        The rows of X that these are.
+
+    Examples
+    --------
+    >>> from committee import GradientBoostingClassifier, RandomForestClassifier
+    >>> from committee import StackingClassifier
+    >>> from committee.datasets import load_penguins
+    >>> X, y = load_penguins()
+    >>> members = [
+    ...     ("forest", RandomForestClassifier(random_state=0)),
+    ...     ("boosting", GradientBoostingClassifier(n_estimators=50, random_state=0)),
+    ... ]
+    >>> stack = StackingClassifier(members).fit(X, y)
+    >>> stack.score(X, y) > 0.95
+    True
+    """
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        estimators: Any,
+        final_estimator: Any = None,
+        *,
+        cv: Any = None,
+        stack_method: str = "auto",
+        n_jobs: int | None = None,
+        passthrough: bool = False,
+        verbose: int = 0,
+        layers: Any = None,
+        refit: bool = True,
+        leak_check: bool | float = False,
+        on_leak: str = "warn",
+        keep_level_one: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.stack_method = stack_method
+        self.n_jobs = n_jobs
+        self.passthrough = passthrough
+        self.verbose = verbose
+        self.layers = layers
+        self.refit = refit
+        self.leak_check = leak_check
+        self.on_leak = on_leak
+        self.keep_level_one = keep_level_one
+        self.random_state = random_state
+
+    def predict(self, X: Any, **predict_params: Any) -> NDArray[Any]:
+        """Predict classes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`; reordered columns are matched by name.
+        **predict_params : dict
+            Arguments for `predict` of the meta-learner.
+
+        Returns
+        -------
+        y : ndarray of shape (n_rows,) or (n_rows, n_labels)
+            Class labels.
+        """
+        codes = self._ask_final("predict", X, **predict_params)
+        if isinstance(self.classes_, list):
+            return named_label_sets(codes, self.classes_)
+        return np.asarray(self.classes_[np.asarray(codes).astype(np.intp)])
+
+    @_final_has("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        p : ndarray of float64, shape (n_rows, n_classes)
+            One column a class, in the order of `classes_`. If rows have several labels, one column
+            a label: the probability of its first value, usually of not having it, as in
+            scikit-learn.
+        """
+        answer = self._ask_final("predict_proba", X)
+        if isinstance(self.classes_, list):
+            return first_shares(self.final_estimator_, answer, len(self.classes_))
+        values = np.asarray(answer, np.float64)
+        known = np.asarray(self.final_estimator_.classes_).astype(np.intp)
+        if len(known) == len(self.classes_):
+            return values
+        shares = np.zeros((len(values), len(self.classes_)))  # level-one data lacked a class
+        shares[:, known] = values
+        return shares
+
+    @_final_has("decision_function")  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Floats:
+        """Return the decision function of the meta-learner.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        scores : ndarray of float64, shape (n_rows,) or (n_rows, n_classes)
+            One score for two classes, else one for each.
+        """
+        return np.asarray(self._ask_final("decision_function", X))
+
+    # ---- for the base class ----
+
+    def _check_switches(self) -> None:
+        super()._check_switches()
+        check_choice("stack_method", self.stack_method, _METHODS)
+
+    @property
+    def _as_log_odds(self) -> bool:
+        """Whether the meta-learner is to see log-odds instead of probabilities."""
+        return bool(self.stack_method == "log_odds")
+
+    def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], Any]:
+        sets = read_label_sets(y)
+        return super()._read_target(y, pairs) if sets is None else sets
+
+    def _check_target(self, team: Team) -> None:
+        if team.values is not None:
+            if self.final_estimator is None:
+                raise ValueError(
+                    "final_estimator must be given for a y with several labels, such as "
+                    "RandomForestClassifier(); logistic regression, the default, takes one label"
+                )
+            refuse_label_sets(
+                {
+                    'final_estimator="convex"': isinstance(self.final_estimator, str),
+                    "leak_check": not is_false(self.leak_check),
+                    'cv="oob"': isinstance(self.cv, str) and self.cv == "oob",
+                }
+            )
+
+    def _voices_of(self, team: Team, pairs: Named) -> list[Voice]:
+        if team.values is None:
+            voices = super()._voices_of(team, pairs)
+        else:
+            ways, values = self._ways_to_ask(), team.values
+            voices = [
+                label_voice(name, each, values, ways, is_prefit=self._is_prefit)
+                for name, each in pairs
+            ]
+        return [replace(voice, as_log_odds=self._as_log_odds) for voice in voices]
+
+    def _ways_to_ask(self) -> tuple[str, ...]:
+        if self._as_log_odds:
+            return ("predict_proba",)
+        return METHODS if self.stack_method == "auto" else (self.stack_method,)
+
+    def _linear_final(self) -> Any:
+        # Wider columns take more steps than the default grants.
+        return LogisticRegression(max_iter=1000) if self._as_log_odds else LogisticRegression()
+
+    def _convex_final(self, voices: Sequence[Voice], weights: list[float] | None) -> Any:
+        n_classes = voices[0].n_classes if voices else 0
+        return ConvexClassifier(n_classes, [voice.form for voice in voices], weights)
+
+    def _final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
+        method = "predict_proba" if hasattr(final, "predict_proba") else "predict"
+        return Voice(method, n_classes).ask(final, features)
+
+    def _losses(self, values: NDArray[Any], y: NDArray[Any]) -> Floats:
+        """Return the squared distance from the truth: bounded, and of votes as of probabilities."""
+        values = self._comparable(values)
+        n_classes = max(values.shape[1], int(y.max()) + 1)
+        wide = np.zeros((len(values), n_classes))
+        wide[:, : values.shape[1]] = values
+        return np.asarray(((wide - np.eye(n_classes)[y]) ** 2).sum(axis=1))
+
+    def _comparable(self, values: Floats) -> Floats:
+        """Return probabilities; scores become votes."""
+        if _are_shares(values):
+            return values
+        codes = values[:, 0] > 0 if values.shape[1] == 1 else values.argmax(axis=1)
+        return np.asarray(np.eye(max(values.shape[1], 2))[codes.astype(np.intp)])
+
+
+def _are_shares(values: Floats) -> bool:
+    return bool(values.min() >= 0 and np.abs(values.sum(axis=1) - 1).max() < 1e-6)
+
+
+class StackingRegressor(RegressorMixin, OfRegressors, StackingModel):
+    """Regressors, and a meta-learner that is fitted to what they say about rows they do not know.
+
+    Parameters
+    ----------
+    estimators : list of (str, regressor)
+        The members: any regressors with scikit-learn's interface. "drop" leaves one out.
+    final_estimator : regressor, "convex" or None, default=None
+        The meta-learner. None is scikit-learn's `RidgeCV`; "convex" is a weighted mean of the
+        members, with weights that are not negative, add up to one and have the least squared
+        error.
+    cv : int, float, str, splitter, iterable or None, default=None
+        Where the level-one data come from, that is what the meta-learner learns from; see
+        `StackingClassifier`.
+    n_jobs : int or None, default=None
+        Workers. None uses all cores for members of this library and one worker for others.
+    passthrough : bool, default=False
+        Show the meta-learner, and members of later layers, the columns of X too.
+    verbose : int, default=0
+        1 tells about progress on stderr, 2 about each fit.
+    layers : list of list of (str, regressor) or None, default=None
+        More layers of members, each of which learns from the opinions of the layer before.
+    refit : bool, default=True
+        Fit the members to all rows in the end. False keeps the models of the folds, whose mean
+        predicts.
+    leak_check : bool or float, default=False
+        Fit the stack also without a quarter of the rows (or this share), and compare what it
+        thinks of itself with what it is worth on these; see `leak_report_`. They are drawn, or
+        are the last ones where `cv` goes forward in time.
+    on_leak : {"warn", "fallback", "raise"}, default="warn"
+        What to do if the check finds leakage: warn; warn and use the mean of the members, or the
+        best of them, instead of a meta-learner; or raise ValueError.
+    keep_level_one : bool, default=False
+        Keep the level-one data as `level_one_`.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of held-out rows, and of members whose own random_state is None.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The fitted members of the first layer, without those dropped.
+    named_estimators_ : Bunch
+        The same by name.
+    layers_ : list of list of estimators
+        The fitted members of all layers.
+    final_estimator_ : estimator
+        The fitted meta-learner.
+    stack_method_ : list of str
+        What each member of the first layer is asked: "predict".
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Column names; only if the table had names.
+    leak_report_ : LeakReport
+        What was found; only with `leak_check`.
+    level_one_ : array or table
+        What the meta-learner was fitted to; only with `keep_level_one`.
+    level_one_rows_ : ndarray of int
+        The rows of X that these are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from committee import RandomForestRegressor, StackingRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 3))
+    >>> y = 3 * X[:, 0] + np.sin(3 * X[:, 1]) + rng.normal(0, 0.1, 300)
+    >>> members = [("line", LinearRegression()), ("forest", RandomForestRegressor(random_state=0))]
+    >>> stack = StackingRegressor(members, final_estimator="convex").fit(X, y)
+    >>> bool((stack.final_estimator_.weights_ > 0.1).all())
+    True
+    """
+
+    def __init__(
+        self,
+        estimators: Any,
+        final_estimator: Any = None,
+        *,
+        cv: Any = None,
+        n_jobs: int | None = None,
+        passthrough: bool = False,
+        verbose: int = 0,
+        layers: Any = None,
+        refit: bool = True,
+        leak_check: bool | float = False,
+        on_leak: str = "warn",
+        keep_level_one: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.passthrough = passthrough
+        self.verbose = verbose
+        self.layers = layers
+        self.refit = refit
+        self.leak_check = leak_check
+        self.on_leak = on_leak
+        self.keep_level_one = keep_level_one
+        self.random_state = random_state
+
+    def predict(self, X: Any, **predict_params: Any) -> Any:
+        """Predict numbers.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`; reordered columns are matched by name.
+        **predict_params : dict
+            Arguments for `predict` of the meta-learner.
+
+        Returns
+        -------
+        y : ndarray of float64, shape (n_rows,)
+            Predictions.
+        """
+        return self._ask_final("predict", X, **predict_params)
+
+    # ---- for the base class ----
+
+    def _linear_final(self) -> Any:
+        return RidgeCV()
+
+    def _convex_final(self, voices: Sequence[Voice], weights: list[float] | None) -> Any:
+        return ConvexRegressor(len(voices), weights)
+
+    def _comparable(self, values: Floats) -> Floats:
+        return values
+
+    def _final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
+        return np.asarray(final.predict(features), np.float64).reshape(-1, 1)
+
+    def _losses(self, values: NDArray[Any], y: NDArray[Any]) -> Floats:
+        return np.asarray((values[:, 0] - y) ** 2)

@@ -1,0 +1,1 @@
+"""Voting: members combined by a fixed rule or by weights."""

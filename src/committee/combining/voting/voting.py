@@ -1,0 +1,650 @@
+"""Voting: several models are asked, and a rule makes one answer of theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.preprocessing import LabelEncoder
+from sklearn.utils import column_or_1d
+
+from committee.base.params import check_bool, check_choice
+from committee.combining.combiner import OfClassifiers, OfRegressors
+from committee.combining.convex_weights import blend_weights, mixture_weights
+from committee.combining.voting.means import best_classes, combine, combine_shares, confident_votes
+from committee.combining.voting.votes import VoteExplanation, Votes, fewest_that
+from committee.combining.voting.voting_model import VotingModel
+from committee.evaluation.oob import vote_weight
+from committee.evaluation.scored_target import OobTarget
+from committee.members.class_outputs import class_voice
+from committee.members.output import Voice
+from committee.members.team import Team
+from committee.tables.native_table import AnyTable
+from committee.tables.target import check_same_length
+from committee.trees.engine_settings import RowWeights
+
+Floats = NDArray[np.float64]
+
+_RULES = ("hard", "soft", "majority", "plurality", "weighted", "confidence")
+_TIES = ("first", "prior", "soft", "abstain")
+_MOST_CELLS = 2**21  # opinions that `explain_vote` tries at a time
+
+
+class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
+    """Classifiers that vote.
+
+    Parameters
+    ----------
+    estimators : list of (str, classifier)
+        The members: any classifiers with scikit-learn's interface, fitted to class codes. "drop"
+        leaves one out.
+    voting : str, default="hard"
+        The rule:
+
+        - "hard" or "plurality": the class with the most votes.
+        - "majority": the class that more than half of the votes are for. Where there is none, the
+          committee abstains if `abstain_label` is given, else "plurality" decides.
+        - "soft": the class with the largest combined probability, see `combine`.
+        - "confidence": each member speaks for one class, with the probability that it gives it.
+        - "weighted": "plurality" with weights, by default `weights="log_odds"`.
+    weights : array-like, "accuracy", "log_odds", "learned" or None, default=None
+        How much each member counts: given; or, judged by rows that it has not seen (see `cv`), its
+        accuracy, the log-odds of its accuracy against chance, or the weights (not negative, with a
+        sum of one) that make the committee best: least log loss of "soft", least squared error of
+        the shares of votes otherwise. None counts all alike.
+    n_jobs : int or None, default=None
+        Workers. None uses all cores for members of this library and one worker for others. The
+        model is the same for any number, as far as members are.
+    flatten_transform : bool, default=True
+        Whether `transform` with soft votes gives one row for each row of the table.
+    verbose : bool or int, default=False
+        1 tells about progress on stderr, 2 about each fit.
+    combine : {"mean", "median", "trimmed", "geometric"}, default="mean"
+        How "soft" combines probabilities, which are then brought to a sum of one. "trimmed" leaves
+        out the extremes, "geometric" multiplies.
+    trim : float, default=0.2
+        Share of the weight that "trimmed" leaves out at either end.
+    tie_break : {"first", "prior", "soft", "abstain"}, default="first"
+        Which of several classes with the same score is taken: the first in `classes_`, the one
+        that training rows had most often, the one with the larger mean probability, or none of
+        them (`abstain_label`).
+    abstain_label : object, default=None
+        What `predict` returns where the committee abstains.
+    cv : int, float, str, splitter, iterable or None, default=None
+        Rows to judge members by, for weights that are learnt: as in `StackingClassifier`, five
+        folds by default. "prefit" takes members that are fitted already, and the rows of `fit` to
+        judge them.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of held-out rows, and of members whose own random_state is None.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class labels.
+    estimators_ : list of estimators
+        The fitted members, without those dropped.
+    named_estimators_ : Bunch
+        The same by name.
+    weights_ : ndarray of float64
+        Weights of these members, with a sum of one.
+    class_prior_ : ndarray of float64
+        Share of each class in the training rows.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Column names; only if the table had names.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from committee import ExtraTreesClassifier, RandomForestClassifier, VotingClassifier
+    >>> from committee.datasets import load_penguins
+    >>> X, y = load_penguins()
+    >>> members = [
+    ...     ("forest", RandomForestClassifier(random_state=0)),
+    ...     ("extra", ExtraTreesClassifier(random_state=0)),
+    ... ]
+    >>> team = VotingClassifier(members, voting="soft").fit(X, y)
+    >>> print(team.explain_vote(X[:1]))
+    the committee says Adelie (Adelie 1, Chinstrap 0, Gentoo 0)
+      forest  says Adelie (100% sure), weight 0.5
+      extra   says Adelie (100% sure), weight 0.5
+    it would be Chinstrap if forest and extra spoke for it
+    """
+
+    classes_: NDArray[Any]
+    class_prior_: Floats
+
+    _learnt_weights = ("accuracy", "log_odds", "learned")
+
+    def __init__(
+        self,
+        estimators: Any,
+        *,
+        voting: str = "hard",
+        weights: Any = None,
+        n_jobs: int | None = None,
+        flatten_transform: bool = True,
+        verbose: bool = False,
+        combine: str = "mean",
+        trim: float = 0.2,
+        tie_break: str = "first",
+        abstain_label: Any = None,
+        cv: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.voting = voting
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.flatten_transform = flatten_transform
+        self.verbose = verbose
+        self.combine = combine
+        self.trim = trim
+        self.tie_break = tie_break
+        self.abstain_label = abstain_label
+        self.cv = cv
+        self.random_state = random_state
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class that the rule gives.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`; reordered columns are matched by name.
+
+        Returns
+        -------
+        y : ndarray of shape (n_rows,)
+            Class labels, and `abstain_label` where the committee abstains.
+        """
+        table = self._open(X)
+        said = self._ask(table)
+        return self._answers(said, self._tie_shares(table, said), self._counts)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the combined probabilities, or the shares of the votes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        p : ndarray of float64, shape (n_rows, n_classes)
+            One column a class, in the order of `classes_`; rows add up to one.
+        """
+        scores = self._scores(self._ask(X), self._counts)
+        if self.voting == "soft":
+            return scores
+        return np.asarray(scores / scores.sum(axis=1, keepdims=True))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy; no answer is a wrong one.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        accuracy : float
+            Share of the rows whose class is predicted.
+        """
+        answer, truth = self.predict(X), column_or_1d(y)
+        check_same_length(len(answer), len(truth))
+        # scikit-learn's metrics refuse labels beside an `abstain_label` of another type.
+        return float(np.average(np.asarray(answer == truth, bool), weights=sample_weight))
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return what each member says.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        said : ndarray
+            With soft votes the probabilities of each member side by side, or one above the other,
+            (n_members, n_rows, n_classes), without `flatten_transform`; else the class codes that
+            the members vote for, (n_rows, n_members).
+        """
+        said = self._ask(X)
+        if self._asks_shares:
+            return np.hstack(list(said)) if self.flatten_transform else said
+        return np.asarray(said.argmax(axis=2).T)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used.
+
+        Returns
+        -------
+        names : ndarray of str
+            The name of this class in small letters, the name of the member, and with soft votes
+            the number of the class.
+        """
+        self._check_fitted()
+        name = type(self).__name__.lower()
+        if not self._asks_shares:
+            return np.array([f"{name}_{member}" for member in self._names], dtype=object)
+        if not self.flatten_transform:
+            raise ValueError(
+                "get_feature_names_out is not supported when `voting='soft'` and "
+                "`flatten_transform=False`"
+            )
+        numbers = range(len(self.classes_))
+        return np.array([f"{name}_{m}{k}" for m in self._names for k in numbers], dtype=object)
+
+    def votes(self, X: Any) -> Votes:
+        """Return who voted what.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        votes : Votes
+            The vote of each member on each row, the weights, and the answers.
+        """
+        table = self._open(X)
+        said = self._ask(table)
+        answer = self._answers(said, self._tie_shares(table, said), self._counts)
+        named = self.classes_[said.argmax(axis=2).T]
+        return Votes(tuple(self._names), self.weights_, named, answer)
+
+    def explain_vote(self, X: Any) -> VoteExplanation:
+        """Explain the answer for one row: who said what, and what would change it.
+
+        Parameters
+        ----------
+        X : table of shape (1, n_features)
+            One row with the columns of `fit`.
+
+        Returns
+        -------
+        explanation : VoteExplanation
+            Prints as text; see its attributes.
+        """
+        table = self._open(X)
+        said = self._one_row(table)
+        shares = self._tie_shares(table, said)
+        scores = self._scores(said, self._counts)[0]
+        answer = self._answers(said, shares, self._counts)[0]
+        order = np.argsort(-scores, kind="stable").tolist()
+        labels = self.classes_.tolist()
+        winner = labels.index(answer) if answer in labels else order[0]
+        others = [code for code in order if code != winner]
+        sure = said.max(axis=2)[:, 0] if self._asks_shares else np.full(len(said), np.nan)
+        flips = self._flips(said, shares, winner, others[0]) if others else ()
+        return VoteExplanation(
+            answer,
+            labels[others[0]] if others else None,
+            dict(zip(labels, (scores / scores.sum()).tolist(), strict=True)),
+            tuple(self._names),
+            tuple(self.classes_[said[:, 0].argmax(axis=1)].tolist()),
+            tuple(sure.tolist()),
+            tuple(self.weights_.tolist()),
+            tuple(self._without(said, shares, place, answer) for place in range(len(said))),
+            tuple(self._names[place] for place in flips),
+        )
+
+    # ---- rules ----
+
+    @property
+    def le_(self) -> LabelEncoder:
+        """What turns labels into class codes and back, as in scikit-learn."""
+        self._check_fitted()
+        return LabelEncoder().fit(self.classes_)
+
+    @property
+    def _asks_shares(self) -> bool:
+        return self.voting in ("soft", "confidence")
+
+    def _scores(self, said: Floats, weights: Floats) -> Floats:
+        """Return the score of each class."""
+        if self.voting == "soft":
+            return combine_shares(said, weights, self.combine, self.trim)
+        votes = confident_votes(said) if self.voting == "confidence" else said
+        return combine(votes, weights, "mean", self.trim)
+
+    def _tie_shares(self, table: AnyTable, said: Floats) -> Floats | None:
+        """Return the probabilities that decide ties; None if others do."""
+        if self.tie_break != "soft" or self._asks_shares:
+            return said if self.tie_break == "soft" else None
+        pairs = zip(self._names, self.estimators_, self._voices, strict=True)
+        voices = [
+            class_voice(
+                name, member, self.classes_, ("predict_proba",), is_prefit=voice.labels is not None
+            )
+            for name, member, voice in pairs
+        ]
+        return self._ask(table, voices)
+
+    def _answers(self, said: Floats, shares: Floats | None, weights: Floats) -> NDArray[Any]:
+        """Return what the committee says; `shares` decide ties."""
+        ranks = self.class_prior_ if self.tie_break == "prior" else None
+        if shares is not None:
+            ranks = combine(shares, weights, "mean", self.trim)
+        return self._decide(self._scores(said, weights), ranks)
+
+    def _decide(self, scores: Floats, ranks: Floats | None) -> NDArray[Any]:
+        best, is_tied = best_classes(scores, ranks)
+        abstains = is_tied & (self.tie_break == "abstain")
+        if self.voting == "majority" and self.abstain_label is not None:
+            share = np.take_along_axis(scores, best[:, np.newaxis], axis=1)[:, 0]
+            abstains |= share <= 0.5 * (1 + 1e-12)
+        answer = self.classes_[best]
+        if not abstains.any():
+            return np.asarray(answer)
+        mixed = [*self.classes_.tolist(), self.abstain_label]
+        is_plain = len({type(each) for each in mixed}) == 1
+        labels = np.array(mixed) if is_plain else np.array(mixed, dtype=object)
+        return np.asarray(labels[np.where(abstains, len(self.classes_), best)])
+
+    def _one_row(self, table: AnyTable) -> Floats:
+        said = self._ask(table)
+        if said.shape[1] != 1:
+            raise ValueError(f"explain_vote takes one row; got {said.shape[1]}")
+        return said
+
+    def _without(self, said: Floats, shares: Floats | None, place: int, answer: Any) -> Any:
+        weights = self._counts.copy()
+        weights[place] = 0.0
+        return self._answers(said, shares, weights)[0] if weights.any() else answer
+
+    def _flips(
+        self, said: Floats, shares: Floats | None, winner: int, rival: int
+    ) -> tuple[int, ...]:
+        """Return the fewest members that would have to speak for the rival; none if all cannot."""
+        sure = np.eye(len(self.classes_))[rival]
+        votes = confident_votes(said) if self.voting == "confidence" else said
+        lead = votes[:, 0, winner] - votes[:, 0, rival]
+
+        def is_flipped(sets: NDArray[np.bool_]) -> NDArray[np.bool_]:
+            # Every set of members is a row: (n_members, n_sets, n_classes).
+            changed = np.where(sets.T[..., np.newaxis], sure, said)
+            ties = None if shares is None else np.where(sets.T[..., np.newaxis], sure, shares)
+            answers = self._answers(changed, ties, self._counts)
+            return np.asarray(answers == self.classes_[rival], bool)
+
+        n_sets = max(_MOST_CELLS // (len(said) * len(sure)), 1)
+        return fewest_that(is_flipped, self.weights_ * (1 + lead), n_sets)
+
+    # ---- for the base class ----
+
+    def _check_switches(self) -> None:
+        super()._check_switches()
+        check_choice("voting", self.voting, _RULES)
+        check_choice("tie_break", self.tie_break, _TIES)
+        check_bool("flatten_transform", self.flatten_transform)
+        if self.tie_break == "abstain" and self.abstain_label is None:
+            raise ValueError('tie_break="abstain" needs an abstain_label; got None')
+        if self.combine != "mean" and self.voting != "soft":
+            raise ValueError(
+                f'combine={self.combine!r} is for voting="soft"; got voting={self.voting!r}'
+            )
+
+    def _weight_choice(self) -> Any:
+        if self.voting == "weighted" and self.weights is None:
+            return "log_odds"
+        return super()._weight_choice()
+
+    def _ways_to_ask(self) -> tuple[str, ...]:
+        return ("predict_proba",) if self._asks_shares else ("predict",)
+
+    def _voice(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Voice:
+        voice = super()._voice(name, estimator, labels)
+        if self.tie_break == "soft" and labels is not None:  # asked later, but refused here
+            class_voice(name, estimator, labels, ("predict_proba",), is_prefit=self._is_prefit)
+        return voice
+
+    def _validate_loaded(self) -> None:
+        super()._validate_loaded()
+        if hasattr(self, "estimators_") and self.class_prior_.shape != self.classes_.shape:
+            raise ValueError("there must be a share for each class")
+
+    def _more_attributes(self, team: Team) -> dict[str, Any]:
+        assert team.labels is not None
+        counts = np.bincount(team.y, team.weights, minlength=len(team.labels))
+        return {"class_prior_": counts / counts.sum()}
+
+    def _learn_weights(
+        self, choice: str, said: Floats, y: NDArray[Any], weights: Floats | None
+    ) -> Floats:
+        rows = np.arange(len(y))
+        n_classes = said.shape[2]
+        if choice == "learned":
+            if self.voting == "soft":
+                return mixture_weights(said[:, rows, y].T, weights)
+            flat = said.transpose(1, 2, 0).reshape(-1, len(said))
+            truth = np.eye(n_classes)[y].ravel()
+            return blend_weights(
+                flat, truth, None if weights is None else np.repeat(weights, n_classes)
+            )
+        is_wrong = said.argmax(axis=2) != y
+        errors = np.average(is_wrong, axis=1, weights=weights)
+        if choice == "accuracy":
+            return np.asarray(np.maximum(1 - errors, 1e-12))
+        target = OobTarget(y[:, np.newaxis], [np.arange(n_classes)], None, weights)
+        n_counted = RowWeights(len(y), weights, None).n_counted
+        return np.array([vote_weight(target, error, n_counted) for error in errors])
+
+
+class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
+    """Regressors whose predictions are combined.
+
+    Parameters
+    ----------
+    estimators : list of (str, regressor)
+        The members: any regressors with scikit-learn's interface. "drop" leaves one out.
+    weights : array-like, "inverse_error", "learned" or None, default=None
+        How much each member counts: given; or, judged by rows that it has not seen (see `cv`), one
+        over its mean squared error, or the weights (not negative, with a sum of one) of the mean
+        with the least squared error. None counts all alike.
+    n_jobs : int or None, default=None
+        Workers. None uses all cores for members of this library and one worker for others.
+    verbose : bool or int, default=False
+        1 tells about progress on stderr, 2 about each fit.
+    combine : {"mean", "median", "trimmed", "geometric"}, default="mean"
+        The mean; the weighted median, which one member that is far off does not move; the mean
+        without the extremes; or the geometric mean of positive predictions.
+    trim : float, default=0.2
+        Share of the weight that "trimmed" leaves out at either end.
+    cv : int, float, str, splitter, iterable or None, default=None
+        Rows to judge members by, for weights that are learnt: as in `StackingRegressor`, five
+        folds by default. "prefit" takes members that are fitted already, and the rows of `fit` to
+        judge them.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of held-out rows, and of members whose own random_state is None.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The fitted members, without those dropped.
+    named_estimators_ : Bunch
+        The same by name.
+    weights_ : ndarray of float64
+        Weights of these members, with a sum of one.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Column names; only if the table had names.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyRegressor
+    >>> from committee import VotingRegressor
+    >>> said = [2.3, 9.1, 4.3, 4.1, 3.8]
+    >>> members = [
+    ...     (f"m{k}", DummyRegressor(strategy="constant", constant=c)) for k, c in enumerate(said)
+    ... ]
+    >>> team = VotingRegressor(members, combine="median").fit([[0.0], [1.0]], [4.0, 4.2])
+    >>> team.predict([[0.5]]).tolist()
+    [4.1]
+    """
+
+    _learnt_weights = ("inverse_error", "learned")
+
+    def __init__(
+        self,
+        estimators: Any,
+        *,
+        weights: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        combine: str = "mean",
+        trim: float = 0.2,
+        cv: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.combine = combine
+        self.trim = trim
+        self.cv = cv
+        self.random_state = random_state
+
+    def predict(self, X: Any) -> Floats:
+        """Predict the combination of what members predict.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`; reordered columns are matched by name.
+
+        Returns
+        -------
+        y : ndarray of float64, shape (n_rows,)
+            Predictions.
+        """
+        return self._combined(self._ask(X), self._counts)
+
+    def transform(self, X: Any) -> Floats:
+        """Return what each member predicts.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        said : ndarray of float64, shape (n_rows, n_members)
+            Predictions.
+        """
+        return np.asarray(self._ask(X)[:, :, 0].T)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used.
+
+        Returns
+        -------
+        names : ndarray of str
+            The name of this class in small letters, and the name of the member.
+        """
+        self._check_fitted()
+        name = type(self).__name__.lower()
+        return np.array([f"{name}_{member}" for member in self._names], dtype=object)
+
+    def votes(self, X: Any) -> Votes:
+        """Return who predicts what.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        votes : Votes
+            The prediction of each member for each row, the weights, and the answers.
+        """
+        said = self._ask(X)
+        answer = self._combined(said, self._counts)
+        return Votes(tuple(self._names), self.weights_, said[:, :, 0].T, answer)
+
+    def explain_vote(self, X: Any) -> VoteExplanation:
+        """Explain the answer for one row: who said what, and what it would be without each.
+
+        Parameters
+        ----------
+        X : table of shape (1, n_features)
+            One row with the columns of `fit`.
+
+        Returns
+        -------
+        explanation : VoteExplanation
+            Prints as text; see its attributes.
+        """
+        said = self._ask(X)
+        if said.shape[1] != 1:
+            raise ValueError(f"explain_vote takes one row; got {said.shape[1]}")
+        answer = float(self._combined(said, self._counts)[0])
+        without = []
+        for place in range(len(said)):
+            weights = self._counts.copy()
+            weights[place] = 0.0
+            left = float(self._combined(said, weights)[0]) if weights.any() else answer
+            without.append(left)
+        return VoteExplanation(
+            answer,
+            None,
+            {},
+            tuple(self._names),
+            tuple(said[:, 0, 0].tolist()),
+            (np.nan,) * len(said),
+            tuple(self.weights_.tolist()),
+            tuple(without),
+            (),
+        )
+
+    # ---- for the base class ----
+
+    def _combined(self, said: Floats, weights: Floats) -> Floats:
+        present = np.flatnonzero(weights)
+        said, weights = said[present], weights[present]
+        if self.combine == "geometric" and (said <= 0).any():
+            member, row = np.argwhere(said[:, :, 0] <= 0)[0]
+            raise ValueError(
+                'combine="geometric" needs positive predictions; '
+                f"{self._names[present[member]]} predicts {said[member, row, 0]:.4g} for row {row}"
+            )
+        return combine(said, weights, self.combine, self.trim)[:, 0]
+
+    def _learn_weights(
+        self, choice: str, said: Floats, y: NDArray[Any], weights: Floats | None
+    ) -> Floats:
+        values = said[:, :, 0].T
+        if choice == "learned":
+            return blend_weights(values, y, weights)
+        misses = values - y[:, np.newaxis]
+        largest = float(np.abs(misses).max())
+        if largest == 0:
+            return np.ones(len(said))
+        errors = np.average((misses / largest) ** 2, axis=0, weights=weights)
+        return np.asarray(1 / np.maximum(errors, 1e-12))

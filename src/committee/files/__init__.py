@@ -1,0 +1,1 @@
+"""Model files: how fitted models are written to and read from disk."""

@@ -1,0 +1,215 @@
+"""The classes that a model file may hold, found by their tags.
+
+A tag is what a file says in place of a class. It never changes, whatever becomes of the name and
+of the module of the class. Estimators that `committee` exports have their public name as tag; other
+classes get one by `register`. Nothing is imported because a file says so, but for the public names.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from types import ModuleType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from committee.files.archive import BadContent
+
+Class = TypeVar("Class", bound=type)
+
+_classes: dict[str, type] = {}  # by tag: estimators and records
+_enums: dict[str, type[IntEnum]] = {}
+_tags: dict[type, str] = {}  # of all of these
+
+# Linear models of scikit-learn, the usual meta-learners of stacks: fitted, they are a few arrays.
+LINEAR_MODELS = ("LinearRegression", "LogisticRegression", "Ridge", "RidgeCV")
+
+
+def register(tag: str) -> Callable[[Class], Class]:
+    """Return a decorator that allows instances of a class in model files.
+
+    An estimator (a class with ``get_params``) is stored by its parameters and its fitted
+    attributes: names that end with "_", and private ones declared in ``_stored_attributes``.
+    Names in ``_derived_attributes`` are left out. Any other class is a record: its fields, those
+    of the dataclass or of ``_stored_fields``, are both attributes and constructor arguments. Older
+    files may lack those in ``_later_fields``, which take their defaults. An ``IntEnum`` is stored
+    as the tag with its number.
+    Attributes and fields are called in files as they are in Python, or as the dict
+    ``_stored_names`` says: ``{"name in Python": "name in files"}``.
+    After loading, ``_validate_loaded()`` is called where it exists: it raises ValueError if the
+    parts do not fit each other, and builds the derived attributes again.
+    Estimators that ``committee`` exports are known without registration.
+
+    Parameters
+    ----------
+    tag : str
+        What files call the class, for ever: it stays when the class is renamed. No other class
+        may have it, and for an enum it must not be one of the tags in docs/model-file.md.
+
+    Returns
+    -------
+    decorate : callable
+        Takes the class and returns the same class.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from committee.files.codec import decode, encode, register
+    >>> @register("Bounds")
+    ... @dataclass
+    ... class Bounds:
+    ...     low: float
+    ...     high: float
+    >>> value, arrays = encode(Bounds(0.25, 0.5))
+    >>> value
+    {'record': {'class': 'Bounds', 'fields': {'low': 0.25, 'high': 0.5}}}
+    >>> decode(value, arrays)
+    Bounds(low=0.25, high=0.5)
+    """
+
+    def decorate(cls: Class) -> Class:
+        registry: dict[str, Any] = _enums if issubclass(cls, IntEnum) else _classes
+        if registry is _classes and not is_estimator(cls) and field_names(cls) is None:
+            raise TypeError(f"{cls.__name__} needs get_params, dataclass fields or _stored_fields")
+        known = registry.get(tag, cls)
+        if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ValueError(f"the tag {tag} is taken by {known.__module__}.{known.__qualname__}")
+        _tags.pop(known, None)  # the same class before its module was loaded again
+        registry[tag], _tags[cls] = cls, tag
+        return cls
+
+    return decorate
+
+
+def _package() -> ModuleType:
+    import committee
+
+    return committee
+
+
+def storable_class(tag: str) -> type | None:
+    """Find an estimator or a record by its tag."""
+    if tag in _classes:
+        return _classes[tag]
+    if tag in LINEAR_MODELS:
+        import sklearn.linear_model
+
+        linear: type = getattr(sklearn.linear_model, tag)
+        return linear
+    if tag in getattr(_package(), "__all__", ()):
+        cls = getattr(_package(), tag)
+        if isinstance(cls, type) and is_estimator(cls):
+            return cls
+    return None
+
+
+def enum_class(tag: str) -> type[IntEnum] | None:
+    """Find an enum by its tag."""
+    return _enums.get(tag)
+
+
+def tag_of(cls: type) -> str | None:
+    """Return what files call a class; None if it cannot be stored."""
+    if cls in _tags:
+        return _tags[cls]
+    return cls.__name__ if storable_class(cls.__name__) is cls else None
+
+
+def stored_names(cls: type) -> dict[str, str]:
+    """Return the names in files of attributes and fields that have another name in Python."""
+    names: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        names |= vars(base).get("_stored_names", {})
+    return names
+
+
+def python_name(cls: type, stored: str) -> str | None:
+    """Return the attribute or field that a file means; None if there is none of that name."""
+    names = stored_names(cls)
+    for name, other in names.items():
+        if other == stored:
+            return name
+    return None if stored in names else stored
+
+
+def is_estimator(cls: type) -> bool:
+    """Tell whether instances are stored by parameters and fitted attributes."""
+    return callable(getattr(cls, "get_params", None))
+
+
+def field_names(cls: type) -> tuple[str, ...] | None:
+    """Return the fields of a record, None for a class that is none."""
+    declared: tuple[str, ...] | None = getattr(cls, "_stored_fields", None)
+    if declared is None and dataclasses.is_dataclass(cls):
+        return tuple(field.name for field in dataclasses.fields(cls) if field.init)
+    return declared
+
+
+def parameter_names(cls: type) -> set[str]:
+    """Return the names that the constructor accepts."""
+    parameters = inspect.signature(cls).parameters.values()
+    return {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+
+
+def may_be_attribute(cls: type, name: str) -> bool:
+    """Tell whether a file may set this attribute of an estimator."""
+    if name in getattr(cls, "_stored_attributes", ()):
+        return True
+    # A name that the class itself defines (a method, a property) is never an instance's own.
+    is_public = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*_", name) is not None
+    is_derived = name in getattr(cls, "_derived_attributes", ())
+    return is_public and not is_derived and not hasattr(cls, name)
+
+
+def stored_params(model: Any) -> dict[str, Any]:
+    """Return the parameters that a file holds.
+
+    Of estimators of scikit-learn these are the ones that differ from their defaults: other
+    versions may have other parameters.
+    """
+    params: dict[str, Any] = model.get_params(deep=False)
+    if tag_of(type(model)) not in LINEAR_MODELS:
+        return params
+    usual = type(model)().get_params(deep=False)
+    return {name: value for name, value in params.items() if value is not usual[name]}
+
+
+def build(cls: type, arguments: Mapping[str, Any]) -> Any:
+    """Call the constructor with values of a file."""
+    try:
+        return cls(**arguments)
+    except Exception as error:  # the constructor of a registered class may raise anything
+        raise BadContent(f"it holds a {cls.__name__} that cannot be built: {error}") from error
+
+
+def validated(obj: Any) -> Any:
+    """Return a loaded object after its own check that its parts fit each other."""
+    check: Callable[[], None] | None = getattr(obj, "_validate_loaded", None)
+    try:
+        if check is not None:
+            check()
+        elif tag_of(type(obj)) in LINEAR_MODELS and not _is_linear_model(obj):
+            raise ValueError("a field has a wrong type")
+    except Exception as error:  # checks meet hostile values and may stumble in any way
+        raise BadContent(f"it holds a {type(obj).__name__} that is not valid: {error}") from error
+    return obj
+
+
+def _is_linear_model(model: Any) -> bool:
+    """Whether the arrays of a fitted linear model fit each other."""
+    if not hasattr(model, "coef_"):
+        return True
+    coefficients, start = np.asarray(model.coef_), np.asarray(model.intercept_)
+    n_rows = len(coefficients) if coefficients.ndim == 2 else 1
+    n_classes = len(model.classes_) if hasattr(model, "classes_") else 0
+    return (
+        coefficients.dtype.kind == start.dtype.kind == "f"
+        and 1 <= coefficients.ndim <= 2
+        and start.size in (1, n_rows)
+        and coefficients.shape[-1] == model.n_features_in_
+        and (n_classes == 0 or n_rows == (1 if n_classes == 2 else n_classes))
+    )

@@ -1,0 +1,316 @@
+"""What a fitted forest is asked: for its trees, its importances, and the leaves of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack
+from sklearn.exceptions import NotFittedError
+
+from committee import _core
+from committee.base.estimator import Estimator
+from committee.base.sampling import RowSampler, member_seed
+from committee.base.threads import resolve_threads
+from committee.evaluation.oob import OOB_ATTRIBUTES
+from committee.forests.forest_answers import ForestAnswers
+from committee.forests.forest_oob import TrainingRecord
+from committee.forests.job import Floats
+from committee.tables.table import TableSchema
+from committee.trees.contributions import ContributionsMixin
+
+# A prediction of fewer rows is not worth asking how many threads there are.
+_FEW_ROWS = 32
+
+
+class FittedForest(ForestAnswers, ContributionsMixin, Estimator):
+    """Base class of the forest estimators, as far as it does not fit."""
+
+    _stored_attributes = (
+        "_forest",
+        "_row_sampler",
+        "_feature_sampler",
+        "_seed",
+        "_n_rows",
+        "_fingerprint",
+        "_train",
+    )
+
+    n_jobs: int | None
+    draw_features: str
+    split_finding: str
+
+    _tree_class: Any
+    _splitter = "best"
+
+    # Fitted attributes.
+    _forest: _core.Forest
+    _row_sampler: RowSampler | None
+    _feature_sampler: RowSampler | None
+    _seed: int
+    _n_rows: int
+    _fingerprint: int
+    _train: TrainingRecord | None
+    schema_: TableSchema
+    n_features_in_: int
+    n_outputs_: int
+    feature_names_in_: NDArray[Any]
+
+    def _class_labels(self) -> list[NDArray[Any]] | None:
+        """Class labels of each output, None for regression."""
+        return None
+
+    @property
+    def _is_hard(self) -> bool:
+        """Whether trees vote instead of telling probabilities."""
+        return False
+
+    # ---- the trees ----
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "_forest"):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
+
+    def _sampler(self) -> RowSampler | None:
+        """Return the draws of rows; None if every tree learnt from all rows."""
+        self._check_fitted()
+        return self._row_sampler
+
+    @property
+    def n_trees_(self) -> int:
+        """Number of trees: `n_estimators`, or fewer after early stopping."""
+        self._check_fitted()
+        return self._forest.n_trees
+
+    @property
+    def estimator_(self) -> Any:
+        """A tree with the parameters of the trees of the forest, not fitted."""
+        self._check_fitted()
+        return self._template()
+
+    @property
+    def estimators_(self) -> TreeList:
+        """The trees as estimators, made when somebody looks at one."""
+        self._check_fitted()
+        return TreeList(self)
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return self.n_trees_
+
+    def __getitem__(self, index: int) -> Any:
+        """Return a tree as an estimator."""
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    @property
+    def estimators_samples_(self) -> list[NDArray[np.int64]]:
+        """The rows that each tree has drawn, ascending, a row drawn twice twice.
+
+        Samples are not stored: this draws them again.
+        """
+        sampler = self._sampler()
+        if sampler is None:
+            n_rows = self._n_rows
+            return [np.arange(n_rows) for _ in range(self.n_trees_)]
+        return [sampler.rows(tree) for tree in range(self.n_trees_)]
+
+    @property
+    def estimators_features_(self) -> list[NDArray[np.int64]]:
+        """The features that each tree may split, ascending."""
+        self._check_fitted()
+        sampler = self._feature_sampler
+        if sampler is None:
+            return [np.arange(self.n_features_in_) for _ in range(self.n_trees_)]
+        return [sampler.rows(tree) for tree in range(self.n_trees_)]
+
+    def _template(self, **params: Any) -> Any:
+        names = set(self._tree_class().get_params()) & set(self.get_params(deep=False))
+        shared = {name: getattr(self, name) for name in names - {"class_weight", "random_state"}}
+        shared["splitter"] = self._splitter
+        if self.split_finding == "auto":
+            shared["split_finding"] = "hist"
+        if self.draw_features == "tree":
+            shared["max_features"] = None
+        return self._tree_class(**{**shared, **params})
+
+    def _member(self, index: int) -> Any:
+        model = self._template(random_state=member_seed(self._seed, index))
+        names = ("classes_", "n_classes_", "n_outputs_")
+        attributes = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        model._adopt(self._forest.tree(index), self.schema_, self._class_labels(), **attributes)
+        return model
+
+    def _picked(self, trees: NDArray[np.int64]) -> Self:
+        """Return a forest of some of the trees; what is known of training rows is of all trees."""
+        forest, small = self._forest, copy(self)
+        for name in OOB_ATTRIBUTES:
+            small.__dict__.pop(name, None)
+        rows, features, train = self._row_sampler, self._feature_sampler, self._train
+        small._forest = _core.Forest.join([forest.part(int(k), int(k) + 1) for k in trees])
+        small._row_sampler = None if rows is None else rows.picked(trees)
+        small._feature_sampler = None if features is None else features.picked(trees)
+        if train is not None:
+            small._train = replace(train, leaves=train.leaves[:, trees], oob_values=None)
+        small._fingerprint = -1  # of no table: trees can no longer join those of the last fit
+        small.set_params(n_estimators=len(trees), warm_start=False)
+        return small
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Mean over the trees of the share of each feature in the decrease of impurity.
+
+        Also called Gini importance. High-cardinality features are favoured.
+        """
+        self._check_fitted()
+        decreases = self._forest.impurity_decreases(self._threads())
+        totals = decreases.sum(axis=1)
+        has_splits = self._forest.node_counts() > 1
+        shares = decreases[has_splits] / np.where(totals > 0, totals, 1.0)[has_splits, None]
+        importances = shares.sum(axis=0)
+        total = float(importances.sum())
+        return np.asarray(importances / total if total > 0 else np.zeros_like(importances))
+
+    def _validate_loaded(self) -> None:
+        """Check that the parts of a loaded model fit each other."""
+        if not hasattr(self, "_forest"):
+            return
+        forest, schema, train = self._forest, self.schema_, self._train
+        samplers = (self._row_sampler, self._feature_sampler)
+        if (
+            (type(forest), type(schema)) != (_core.Forest, TableSchema)
+            or not all(each is None or type(each) is RowSampler for each in samplers)
+            or not (train is None or type(train) is TrainingRecord)
+        ):
+            raise ValueError("a part of the forest is of another type")
+        if type(self._seed) is not int or not 0 <= self._seed < 2**64:
+            raise ValueError("the seed is out of range")
+        labels = self._class_labels()
+        n_values = self.n_outputs_ if labels is None else sum(len(each) for each in labels)
+        if forest.n_trees == 0 or (forest.n_features, forest.n_values) != (
+            schema.n_features,
+            n_values,
+        ):
+            raise ValueError("the forest does not fit the schema or the classes")
+        for sampler, size in zip(samplers, (self._n_rows, schema.n_features), strict=True):
+            if sampler is not None and sampler.n_rows != size:
+                raise ValueError("the draws do not fit the table")
+        if train is not None and not (
+            train.n_rows == self._n_rows and train.fits(forest, self.n_outputs_)
+        ):
+            raise ValueError("what is kept of the training rows does not fit the forest")
+
+    # ---- answers ----
+
+    def _read(self, X: Any) -> _core.Table:
+        self._check_fitted()
+        return self.schema_.read(X, type(self).__name__)
+
+    def _threads(self) -> int:
+        return resolve_threads(self.n_jobs)
+
+    def _means(self, X: Any) -> Floats:
+        """Return the means of what the trees say, one column a class or output."""
+        table = self._read(X)
+        n_threads = 1 if table.n_rows < _FEW_ROWS else self._threads()
+        values = self._forest.predict(table, hard=self._is_hard, n_threads=n_threads)
+        values /= self._forest.n_trees
+        return values
+
+    def _contributions(self, table: _core.Table) -> Floats:
+        forest = self._forest
+        weights = np.full(forest.n_trees, 1.0 / forest.n_trees)
+        return forest.contributions(
+            table, hard=self._is_hard, tree_weights=weights, n_threads=self._threads()
+        )
+
+    def _staged_means(self, X: Any) -> Iterator[Floats]:
+        """Yield the means over the first tree, the first two, and so on."""
+        table = self._read(X)
+        n_threads = self._threads()
+        total = np.zeros((table.n_rows, self._forest.n_values))
+        for index in range(self.n_trees_):
+            tree = self._forest.part(index, index + 1)
+            total += tree.predict(table, hard=self._is_hard, n_threads=n_threads)
+            yield total / (index + 1)
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        leaves : ndarray of int64, shape (n_rows, n_trees)
+            Node numbers in the `tree_` of each tree.
+        """
+        table = self._read(X)
+        return self._forest.apply(table, n_threads=self._threads()).astype(np.int64)
+
+    def decision_path(self, X: Any) -> tuple[csr_matrix, NDArray[np.int64]]:
+        """Return the nodes that each row passes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        path : sparse matrix of shape (n_rows, n_nodes)
+            One where the row passes the node; the nodes of all trees side by side.
+        ends : ndarray of int64, shape (n_trees + 1,)
+            Tree i has the columns from ``ends[i]`` to before ``ends[i + 1]``.
+        """
+        table = self._read(X)
+        ends = np.concatenate([[0], np.cumsum(self._forest.node_counts())])
+        parts = []
+        for index in range(self.n_trees_):
+            tree = self._forest.tree(index)
+            offsets, nodes = tree.decision_path(table)
+            ones = np.ones(len(nodes), dtype=np.int64)
+            parts.append(csr_matrix((ones, nodes, offsets), shape=(table.n_rows, tree.n_nodes)))
+        return hstack(parts, format="csr"), ends
+
+
+class TreeList(Sequence[Any]):
+    """The trees of a forest as estimators; each is made when it is asked for, and not kept.
+
+    Parameters
+    ----------
+    forest : FittedForest
+        A fitted forest.
+    """
+
+    def __init__(self, forest: FittedForest) -> None:
+        self._forest = forest
+
+    def __len__(self) -> int:
+        return self._forest.n_trees_
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+
+    def __getitem__(self, index: int | slice) -> Any:
+        numbers = range(len(self))[index]  # raises IndexError, knows negative numbers and slices
+        if isinstance(numbers, range):
+            return [self._forest._member(number) for number in numbers]
+        return self._forest._member(numbers)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} trees: {self._forest._template()!r}>"

@@ -1,0 +1,444 @@
+r"""How different the members of a committee are, and what that is worth.
+
+Two members of a classifier are compared by a table of two times two: on which rows both are right
+(n11), only the first (n10), only the second (n01), or none (n00), as shares of the weight of all
+rows. Everything here is a sum over rows, so that rows come in blocks, and a row of weight two is
+that row twice.
+
+Products are sums by `np.einsum`, which adds in a fixed order. `@` would leave the order to BLAS,
+whose kernels differ between processors, and round the two halves of a symmetric matrix differently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee.base.params import check_choice
+from committee.inspection.panel import Panel, make_panel
+from committee.tables.native_table import AnyTable
+from committee.tables.target import check_same_length, read_classes, read_reals
+from committee.tables.weights import read_weights
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+_BLOCK_CELLS = 2**24  # opinions held at a time
+_MEASURES = ("q", "kappa", "disagreement", "double_fault", "correlation")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diversity:
+    r"""How different the members of a committee are; see `diversity`.
+
+    Measures of pairs are matrices of n_members x n_members, for classes:
+
+    - `q`: Yule's Q, (n11 n00 - n10 n01) / (n11 n00 + n10 n01); 1 where two err on the same rows, 0
+      where they err independently, negative where on different ones.
+    - `kappa`: Cohen's kappa of the classes that they predict, whether right or wrong; 1 where they
+      always agree, 0 where as often as by chance.
+    - `disagreement`: share of rows on which one is right and one wrong, n10 + n01.
+    - `double_fault`: share of rows on which both are wrong, n00.
+    - `correlation`: of being right; for numbers, of their errors.
+
+    A value that is not defined is NaN: Q if its denominator is zero, kappa if both always predict
+    one and the same class, a correlation if a member is right always or never, or if its error is
+    always the same. Means over pairs leave these out.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The members.
+    weights : ndarray of float64, shape (n_members,)
+        Their weights in the committee, with a sum of one.
+    accuracy : ndarray of float64, shape (n_members,), or None
+        Share of rows that each gets right; None for numbers.
+    error : ndarray of float64, shape (n_members,)
+        Squared error of each: of its prediction, or of its probabilities summed over the classes
+        (Brier score). A member that is asked for votes counts as sure.
+    combined_error : float
+        The same of the weighted mean of all opinions: E_c.
+    mean_error : float
+        Weighted mean of `error`: E_av.
+    ambiguity : float
+        Weighted mean of the squared distance of the members from their mean: A. E_c = E_av - A,
+        whatever the members: the mean is better than the average member by how much they differ.
+    committee_accuracy : float or None
+        Accuracy of the committee's own `predict`; None for numbers.
+    committee_error : float
+        Squared error of its own `predict_proba` or `predict`. This is `combined_error` where the
+        committee takes the mean; it differs for medians, AdaBoost and stacks, and is NaN for a
+        classifier without probabilities.
+    q, kappa, disagreement, double_fault : ndarray of float64 or None
+        See above; None for numbers.
+    correlation : ndarray of float64, shape (n_members, n_members)
+        See above.
+    n_rows : int
+        Rows of positive weight.
+    """
+
+    names: tuple[str, ...]
+    weights: Floats
+    accuracy: Floats | None
+    error: Floats
+    combined_error: float
+    mean_error: float
+    ambiguity: float
+    committee_accuracy: float | None
+    committee_error: float
+    q: Floats | None
+    kappa: Floats | None
+    disagreement: Floats | None
+    double_fault: Floats | None
+    correlation: Floats
+    n_rows: int
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures of pairs that there are."""
+        return tuple(name for name in _MEASURES if getattr(self, name) is not None)
+
+    @property
+    def means(self) -> dict[str, float]:
+        """Mean of each measure over all pairs of two members; NaN if it is defined for none."""
+        return {name: _mean(self._of_pairs(name)) for name in self.measures}
+
+    def matrix(self, measure: str) -> Floats:
+        """Return a measure of pairs by its name.
+
+        Parameters
+        ----------
+        measure : {"q", "kappa", "disagreement", "double_fault", "correlation"}
+            Which; only "correlation" for numbers.
+
+        Returns
+        -------
+        values : ndarray of float64, shape (n_members, n_members)
+            Symmetric.
+        """
+        check_choice("measure", measure, self.measures)
+        return np.asarray(getattr(self, measure))
+
+    def _of_pairs(self, measure: str) -> Floats:
+        return np.asarray(self.matrix(measure)[np.triu_indices(len(self.names), 1)])
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame of the members.
+
+        The columns are their weights, accuracies, errors, and the mean of each measure over the
+        pairs that a member is in.
+        """
+        import pandas as pd
+
+        columns = {"weight": self.weights}
+        if self.accuracy is not None:
+            columns["accuracy"] = self.accuracy
+        columns["error"] = self.error
+        is_self = np.eye(len(self.names), dtype=bool)
+        for name in self.measures:
+            others = np.where(is_self, np.nan, self.matrix(name))
+            columns[name] = np.array([_mean(row) for row in others])
+        return pd.DataFrame(columns, index=pd.Index(self.names, name="member"))
+
+    def pairs(self) -> Any:
+        """Return a pandas data frame with a row for each pair of two members."""
+        import pandas as pd
+
+        first, second = np.triu_indices(len(self.names), 1)
+        names = np.array(self.names, dtype=object)
+        columns = {"first": names[first], "second": names[second]}
+        columns |= {name: self._of_pairs(name) for name in self.measures}
+        return pd.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name} {value:.3g}" for name, value in self.means.items())
+        lines = [f"Diversity of {len(self.names)} members on {self.n_rows} rows; means of pairs:"]
+        lines.append(f"  {told}")
+        if self.accuracy is not None:
+            lines.append(
+                f"  accuracy: members {self.accuracy.min():.3g} to {self.accuracy.max():.3g}, "
+                f"committee {self.committee_accuracy:.3g}"
+            )
+        kind = "squared error" if self.accuracy is None else "Brier score"
+        lines.append(
+            f"  {kind}: mean of members {self.combined_error:.4g} = average member "
+            f"{self.mean_error:.4g} - ambiguity {self.ambiguity:.4g}"
+        )
+        return "\n".join(lines)
+
+
+def diversity(committee: Any, X: Any, y: Any, sample_weight: Any = None) -> Diversity:
+    r"""Measure how different the members of a fitted committee are.
+
+    Parameters
+    ----------
+    committee : fitted committee, or list of fitted estimators
+        Forests, bagging, AdaBoost, votes, stacks (their first layer) and selections of this
+        library or of scikit-learn: anything with fitted `estimators_`. A list holds fitted
+        classifiers or fitted regressors, or pairs of names and these, and counts as a mean with
+        equal weights. Gradient boosting has no members with opinions of their own.
+    X : table of shape (n_rows, n_features)
+        Rows that the committee has not been fitted to; on its training rows members look better
+        and more alike than they are.
+    y : array-like of shape (n_rows,)
+        Class labels or numbers.
+    sample_weight : array-like of shape (n_rows,) or None, default=None
+        Weights of the rows; a row of weight zero is absent.
+
+    Returns
+    -------
+    result : Diversity
+        Measures of pairs, errors of members, and the decomposition of the committee's error.
+
+    Notes
+    -----
+    With weights :math:`w_i` that add up to one and :math:`\bar f = \sum_i w_i f_i`,
+
+    .. math:: (\bar f - y)^2 = \sum_i w_i (f_i - y)^2 - \sum_i w_i (f_i - \bar f)^2
+
+    on every row (Krogh and Vedelsby 1995). It holds for the mean of probabilities too, summed over
+    the classes. Classes are voted for, and not told as probabilities, where the committee counts
+    votes (``voting="hard"``, AdaBoost) or a member has no `predict_proba`. Weights may be negative
+    in AdaBoost; then so may be the ambiguity.
+
+    Examples
+    --------
+    >>> from committee import RandomForestClassifier, diversity
+    >>> from committee.datasets import load_penguins
+    >>> X, y = load_penguins()
+    >>> forest = RandomForestClassifier(20, random_state=0).fit(X[::3], y[::3])
+    >>> found = diversity(forest, X[1::3], y[1::3])
+    >>> gap = found.combined_error - (found.mean_error - found.ambiguity)
+    >>> abs(gap) < 1e-12, bool(found.committee_accuracy > found.accuracy.mean())
+    (True, True)
+    """
+    panel = make_panel(committee)
+    table = AnyTable(X)
+    target = _Target(y, panel.labels)
+    check_same_length(table.n_rows, target.n_rows)
+    weights = read_weights(sample_weight, table.n_rows)
+    own = _own_answer(committee, X)
+    if weights is None:
+        weights = np.ones(table.n_rows)
+    tally = _Tally(panel, target.n_classes)
+    for rows in _blocks(np.flatnonzero(weights), len(panel) * max(target.n_classes, 1)):
+        opinions, codes = _ask_all(panel, AnyTable(table.take(rows, None)), target)
+        answers = None if own is None else target.of_committee(own, rows)
+        tally.add(opinions, codes, target.rows(rows), weights[rows], answers)
+    return tally.result()
+
+
+def _blocks(rows: NDArray[np.int64], n_cells: int) -> Iterator[NDArray[np.int64]]:
+    size = max(1, _BLOCK_CELLS // n_cells)
+    for begin in range(0, len(rows), size):
+        yield rows[begin : begin + size]
+
+
+def _own_answer(committee: Any, X: Any) -> tuple[NDArray[Any], Floats | None] | None:
+    """Return what the committee itself predicts, and its probabilities where it has them."""
+    if isinstance(committee, list | tuple):
+        return None
+    has_shares = hasattr(committee, "classes_") and hasattr(committee, "predict_proba")
+    shares = np.asarray(committee.predict_proba(X), np.float64) if has_shares else None
+    return np.asarray(committee.predict(X)), shares
+
+
+def _ask_all(panel: Panel, table: AnyTable, target: _Target) -> tuple[Floats, Codes | None]:
+    """Return opinions, n_members x n_rows x n_values, and predicted codes, n_rows x n_members."""
+    said = [panel.ask(number, table) for number in range(len(panel))]
+    opinions = np.stack([target.spread(opinion) for opinion, _ in said])
+    if panel.labels is None:
+        return opinions, None
+    return opinions, np.column_stack([codes for _, codes in said if codes is not None])
+
+
+class _Target:
+    """The truth: a number, or a one for the class of a row; labels may be new to the members."""
+
+    def __init__(self, y: Any, known: NDArray[Any] | None) -> None:
+        if known is None:
+            values, _ = read_reals(y)
+            if values.shape[1] > 1:
+                raise ValueError(f"y should be a 1d array, got {values.shape[1]} columns instead")
+            self.n_classes, self.n_rows, self._values = 0, len(values), values
+            return
+        found = read_classes(y)
+        if found.n_outputs > 1:
+            raise ValueError(f"y should be a 1d array, got {found.n_outputs} columns instead")
+        labels = known.tolist()
+        self._code_of = {label: code for code, label in enumerate(labels)}
+        for label in found.classes[0].tolist():
+            self._code_of.setdefault(label, len(self._code_of))
+        codes = np.array([self._code_of[label] for label in found.classes[0].tolist()])
+        self.codes: Codes = codes[found.codes[:, 0]]
+        self.n_classes, self.n_rows = len(self._code_of), len(self.codes)
+
+    def rows(self, rows: NDArray[np.int64]) -> tuple[Floats, Codes | None]:
+        """Return the truth of some rows as numbers and, for classes, as codes."""
+        if not self.n_classes:
+            return self._values[rows], None
+        codes = self.codes[rows]
+        return np.eye(self.n_classes)[codes], codes
+
+    def spread(self, opinion: Floats) -> Floats:
+        """Return an opinion with a column for every class."""
+        n_more = self.n_classes - opinion.shape[1]
+        return np.pad(opinion, ((0, 0), (0, n_more))) if n_more > 0 else opinion
+
+    def of_committee(
+        self, own: tuple[NDArray[Any], Floats | None], rows: NDArray[np.int64]
+    ) -> tuple[Floats | None, Codes | None]:
+        predicted, shares = own
+        if not self.n_classes:
+            return np.asarray(predicted, np.float64).reshape(-1, 1)[rows], None
+        codes = np.array([self._code_of[label] for label in predicted[rows].tolist()], np.intp)
+        return (None if shares is None else self.spread(shares[rows])), codes
+
+
+class _Tally:
+    """Adds up what `Diversity` needs, block of rows by block."""
+
+    def __init__(self, panel: Panel, n_classes: int) -> None:
+        n_members = len(panel)
+        self._panel, self._n_classes = panel, n_classes
+        self._n_rows, self._total = 0, 0.0
+        self._error, self._spread = np.zeros(n_members), np.zeros(n_members)
+        self._combined, self._own, self._own_right = 0.0, 0.0, 0.0
+        self._both = np.zeros((3, n_members, n_members))  # n11, n10, n00
+        self._agree = np.zeros((n_members, n_members))
+        self._said = np.zeros((n_members, n_classes))
+        self._moments = _Moments(n_members)
+
+    def add(
+        self,
+        opinions: Floats,
+        codes: Codes | None,
+        truth: tuple[Floats, Codes | None],
+        weights: Floats,
+        own: tuple[Floats | None, Codes | None] | None,
+    ) -> None:
+        values, true_codes = truth
+        errors = opinions - values  # first, or small errors of large numbers lose their digits
+        mean = np.einsum("m,mrv->rv", self._panel.weights, errors)
+        self._error += _weighted_sum((errors**2).sum(axis=2), weights)
+        self._spread += _weighted_sum(((errors - mean) ** 2).sum(axis=2), weights)
+        self._combined += float(_weighted_sum((mean**2).sum(axis=1), weights))
+        self._total += float(weights.sum())
+        self._n_rows += len(weights)
+        mixture, chosen = (mean + values, None) if own is None else own
+        if mixture is None:
+            self._own = np.nan
+        else:
+            self._own += float(_weighted_sum(((mixture - values) ** 2).sum(axis=1), weights))
+        if codes is None or true_codes is None:
+            self._moments.add(errors[:, :, 0].T, weights)
+            return
+        if chosen is None:
+            chosen = (mean + values).argmax(axis=1)
+        self._own_right += float(weights[chosen == true_codes].sum())
+        self._compare(codes, codes == true_codes[:, np.newaxis], weights)
+
+    def _compare(self, codes: Codes, is_right: NDArray[np.bool_], weights: Floats) -> None:
+        right, wrong = is_right.astype(np.float64), (~is_right).astype(np.float64)
+        # Each sum by itself: none is a difference, so that an empty cell is zero to the last bit.
+        self._both += [
+            _symmetric_product(right, weights),
+            _product(right, wrong, weights),
+            _symmetric_product(wrong, weights),
+        ]
+        for code in range(self._n_classes):
+            said = (codes == code).astype(np.float64)
+            self._agree += _symmetric_product(said, weights)
+            self._said[:, code] += _weighted_sum(said.T, weights)
+
+    def result(self) -> Diversity:
+        panel, total = self._panel, self._total
+        is_class = panel.labels is not None
+        n11, n10, n00 = self._both / total
+        n01 = n10.T
+        return Diversity(
+            panel.names,
+            panel.weights,
+            np.diag(n11).copy() if is_class else None,
+            self._error / total,
+            self._combined / total,
+            float(_weighted_sum(self._error, panel.weights)) / total,
+            float(_weighted_sum(self._spread, panel.weights)) / total,
+            self._own_right / total if is_class else None,
+            self._own / total,
+            _ratio(n11 * n00 - n10 * n01, n11 * n00 + n10 * n01) if is_class else None,
+            self._kappa() if is_class else None,
+            n10 + n01 if is_class else None,
+            n00 if is_class else None,
+            _phi(n11, n10, n00) if is_class else self._moments.correlation(),
+            self._n_rows,
+        )
+
+    def _kappa(self) -> Floats:
+        shares = self._said / self._total
+        chance = _symmetric_product(shares.T, np.ones(self._n_classes))
+        return _ratio(self._agree / self._total - chance, 1.0 - chance)
+
+
+def _phi(n11: Floats, n10: Floats, n00: Floats) -> Floats:
+    """Return the correlation of being right."""
+    n01 = n10.T
+    right, wrong = np.diag(n11), np.diag(n00)
+    spread = np.sqrt(right * wrong)
+    return _ratio(n11 * n00 - n10 * n01, np.outer(spread, spread))
+
+
+class _Moments:
+    """Means and products of errors about them, block by block without cancellation."""
+
+    def __init__(self, n_members: int) -> None:
+        self._weight, self._means = 0.0, np.zeros(n_members)
+        self._products, self._squares = np.zeros((n_members, n_members)), np.zeros(n_members)
+
+    def add(self, errors: Floats, weights: Floats) -> None:
+        weight = float(weights.sum())
+        means = _weighted_sum(errors.T, weights) / weight
+        products = _symmetric_product(errors - means, weights)
+        step = means - self._means
+        both = self._weight + weight
+        self._products += products + np.outer(step, step) * (self._weight * weight / both)
+        self._means = self._means + step * (weight / both)
+        self._squares += _weighted_sum(errors.T**2, weights)
+        self._weight = both
+
+    def correlation(self) -> Floats:
+        squares = np.diag(self._products)
+        # What is left of a constant error after the mean was taken off is rounding.
+        spread = np.sqrt(np.where(squares > 1e-28 * self._squares, squares, 0.0))
+        return np.clip(_ratio(self._products, np.outer(spread, spread)), -1.0, 1.0)
+
+
+def _weighted_sum(values: Floats, weights: Floats) -> Floats:
+    """Return the sum over the last axis."""
+    return np.asarray(np.einsum("...r,r->...", values, weights))
+
+
+def _product(left: Floats, right: Floats, weights: Floats) -> Floats:
+    """Return the sums over rows of products of a column of `left` and one of `right`."""
+    heavy = np.ascontiguousarray(left * weights[:, np.newaxis])  # the fast loop of einsum
+    return np.asarray(np.einsum("ri,rj->ij", heavy, np.ascontiguousarray(right)))
+
+
+def _symmetric_product(values: Floats, weights: Floats) -> Floats:
+    """Return the sums over rows of products of two columns, symmetric to the last bit."""
+    upper = np.triu(_product(values, values, weights))
+    return upper + np.triu(upper, 1).T
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    """Return quotients; NaN where there is nothing to divide by."""
+    return np.asarray(np.divide(above, below, out=np.full_like(above, np.nan), where=below != 0))
+
+
+def _mean(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else np.nan

@@ -1,0 +1,437 @@
+"""`Loss`: what gradient boosting asks of a loss, and the base of every loss.
+
+A model adds up *raw scores*, real numbers without bounds. A loss says how bad scores are for a
+target (`row_losses`), in which direction they should move and how far (`gradients`), and what they
+mean (`predictions`, `probabilities`). Arrays have one entry for each row, (n,), where a row has one
+score, else (n, n_scores); a tree belongs to one of the scores, its `column`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee.losses.weighted_statistics import group_scaled_weights, group_sums, weighted_mean
+
+Floats = NDArray[np.float64]
+Target = NDArray[Any]
+Self = TypeVar("Self", bound="Loss")
+
+# Exponents are clipped to +-300: e^300 is about 2e130, so that squares of gradients, and sums of
+# them over any number of rows, are still finite.
+MAX_EXPONENT = 300.0
+# Losses and residuals of a row saturate here, so that weighted means of them are finite.
+LARGEST = 1e300
+
+
+class Loss(ABC):
+    """A loss for gradient boosting; derive from this class to make a loss of your own.
+
+    A loss of your own needs two methods: `gradients` and `row_losses`. The others have a sensible
+    default: the first scores are searched for numerically, leaves take Newton steps (with
+    `refits_leaves`, what `leaf_value` says), and a score is the prediction. A loss object is not
+    changed by fitting: make it a frozen dataclass, or set attributes in ``__init__`` only.
+
+    Attributes
+    ----------
+    n_scores : int
+        Number of raw scores of a row, and of trees in a round; 1 unless overridden.
+    n_classes : int or None
+        Number of classes for a classifier; None for a loss of numbers.
+    refits_leaves : bool
+        Whether the values of leaves are found by `leaf_values`, rather than as the Newton step
+        ``-sum(gradient) / (sum(hessian) + l2)`` of the rows in a leaf.
+    has_unit_hessian : bool
+        Whether every hessian is 1, so that nobody need look at it.
+
+    Examples
+    --------
+    Errors that grow like their logarithm, so that gross outliers hardly count:
+
+    >>> import numpy as np
+    >>> class Cauchy(Loss):
+    ...     def row_losses(self, y, scores):
+    ...         return np.log1p((y - scores) ** 2) / 2
+    ...
+    ...     def gradients(self, y, scores):
+    ...         residual = y - scores
+    ...         bound = 1 + residual**2
+    ...         return -residual / bound, 1 / bound
+    >>> loss = Cauchy()
+    >>> y = np.array([1.0, 2.0, 3.0, 1000.0])
+    >>> float(loss.initial_scores(y, None)[0].round(2))
+    2.0
+    >>> round(loss.mean_loss(y, np.full(4, 2.0), None), 2)
+    1.9
+    """
+
+    n_scores: int = 1
+    n_classes: int | None = None
+    refits_leaves: bool = False
+    has_unit_hessian: bool = False
+
+    # --- to be written for every loss ---------------------------------------------------------
+
+    @abstractmethod
+    def row_losses(self, y: Target, scores: Floats) -> Floats:
+        """Return the loss of each row.
+
+        Parameters
+        ----------
+        y : ndarray, shape (n_rows,)
+            Target: numbers, or codes of classes from 0.
+        scores : ndarray of float64, shape (n_rows,) or (n_rows, n_scores)
+            Raw scores.
+
+        Returns
+        -------
+        losses : ndarray of float64, shape (n_rows,)
+            Without weights.
+        """
+
+    @abstractmethod
+    def gradients(self, y: Target, scores: Floats) -> tuple[Floats, Floats]:
+        """Return the first and second derivative of each row's loss by its scores.
+
+        Parameters
+        ----------
+        y : ndarray, shape (n_rows,)
+            Target: numbers, or codes of classes from 0.
+        scores : ndarray of float64, shape (n_rows,) or (n_rows, n_scores)
+            Raw scores.
+
+        Returns
+        -------
+        gradient, hessian : ndarray of float64, shape of `scores`
+            Without weights. The hessian is at least zero; where the second derivative is of no
+            use (absolute errors), it is 1 and `refits_leaves` is True. Of a row with several
+            scores it is the diagonal.
+        """
+
+    # --- with defaults ------------------------------------------------------------------------
+
+    def check_target(self, y: Target) -> None:  # noqa: B027 (a hook: any numbers will do)
+        """Raise ValueError if the loss is not defined for the target."""
+
+    def prepare(self: Self, y: Target, scores: Floats, weights: Floats | None) -> Self:
+        """Return the loss of the coming round; called once before each round.
+
+        Parameters
+        ----------
+        y : ndarray, shape (n_rows,)
+            Target of the training rows.
+        scores : ndarray of float64, shape (n_rows,) or (n_rows, n_scores)
+            Their raw scores so far.
+        weights : ndarray of float64 or None
+            Their weights.
+
+        Returns
+        -------
+        loss : Loss
+            The loss itself, or one with settings found from the rows (see `Huber`).
+        """
+        return self
+
+    def hessian_unit(self, initial: Floats) -> float:
+        """Return what the hessian of one row is measured in, from the first scores.
+
+        Penalties and limits of sums of hessians are counted in rows. Where hessians have the unit
+        of the target, such as those of Poisson, they are multiplied by this.
+        """
+        return 1.0
+
+    def initial_scores(self, y: Target, weights: Floats | None) -> Floats:
+        """Return the constant scores that minimise the loss.
+
+        The default searches for them by Newton steps from zero, halved while that lowers the loss.
+
+        Parameters
+        ----------
+        y : ndarray, shape (n_rows,)
+            Target.
+        weights : ndarray of float64 or None
+            Weights of the rows; None: each row once.
+
+        Returns
+        -------
+        scores : ndarray of float64, shape (n_scores,)
+            Finite.
+        """
+        best = np.zeros(self.n_scores)
+        least = self.mean_loss(y, self._same_scores(best, len(y)), weights)
+        for _ in range(100):
+            scores, before = best, least
+            steps = self._newton_steps(y, scores, weights)
+            for _ in range(60):
+                loss = self.mean_loss(y, self._same_scores(scores + steps, len(y)), weights)
+                if loss < least:
+                    best, least = scores + steps, loss
+                elif least < before:  # half the step was better
+                    break
+                steps = steps / 2
+            if least == before:  # no step lowers the loss: this is the minimum, up to rounding
+                break
+        return best
+
+    def mean_loss(self, y: Target, scores: Floats, weights: Floats | None) -> float:
+        """Return the weighted mean of `row_losses`.
+
+        Parameters
+        ----------
+        y : ndarray, shape (n_rows,)
+            Target.
+        scores : ndarray of float64, shape (n_rows,) or (n_rows, n_scores)
+            Raw scores.
+        weights : ndarray of float64 or None
+            Weights of the rows; None: each row once.
+
+        Returns
+        -------
+        loss : float
+            The mean.
+        """
+        return weighted_mean(self.row_losses(y, scores), weights)
+
+    def leaf_value(
+        self, y: Target, scores: Floats, weights: Floats | None, column: int = 0
+    ) -> float:
+        """Return the best step for the rows of one leaf.
+
+        A loss of your own with `refits_leaves` may define this instead of `leaf_values`, which
+        then asks it leaf by leaf.
+
+        Parameters
+        ----------
+        y : ndarray, shape (n_rows,)
+            Target of the rows in the leaf.
+        scores : ndarray of float64, shape (n_rows,) or (n_rows, n_scores)
+            Their raw scores so far.
+        weights : ndarray of float64 or None
+            Their weights, all positive; None: each row once.
+        column : int, default=0
+            Which of the scores the tree is for.
+
+        Returns
+        -------
+        step : float
+            Finite; before shrinkage.
+        """
+        leaf = np.zeros(len(y), np.intp)
+        if type(self).leaf_values is Loss.leaf_values:
+            return float(self._newton_leaves(y, scores, weights, leaf, 1, column)[0])
+        return float(self.leaf_values(y, scores, weights, leaf, 1, column)[0])
+
+    def leaf_values(
+        self,
+        y: Target,
+        scores: Floats,
+        weights: Floats | None,
+        leaf: NDArray[np.integer],
+        n_leaves: int,
+        column: int = 0,
+    ) -> Floats:
+        """Return the best constant step of each leaf, before shrinkage.
+
+        The default asks `leaf_value` for each leaf where a loss defines it; else it is a Newton
+        step, shortened by `safe_steps`. A loss with `refits_leaves` gives the exact minimum, or
+        nearly so.
+
+        Parameters
+        ----------
+        y : ndarray, shape (n_rows,)
+            Target.
+        scores : ndarray of float64, shape (n_rows,) or (n_rows, n_scores)
+            Raw scores so far.
+        weights : ndarray of float64 or None
+            Weights of the rows; None: each row once.
+        leaf : ndarray of int, shape (n_rows,)
+            Leaf of each row, from 0.
+        n_leaves : int
+            Number of leaves.
+        column : int, default=0
+            Which of the scores the tree is for.
+
+        Returns
+        -------
+        steps : ndarray of float64, shape (n_leaves,)
+            Finite; zero for a leaf without rows.
+        """
+        if type(self).leaf_value is Loss.leaf_value:
+            return self._newton_leaves(y, scores, weights, leaf, n_leaves, column)
+        present = slice(None) if weights is None else np.flatnonzero(weights > 0)
+        places = np.arange(len(y))[present]
+        places = places[np.argsort(leaf[places], kind="stable")]
+        filled, starts = np.unique(leaf[places], return_index=True)
+        steps = np.zeros(n_leaves)
+        for number, rows in zip(filled, np.split(places, starts[1:]), strict=True):
+            some = None if weights is None else weights[rows]
+            steps[number] = self.leaf_value(y[rows], scores[rows], some, column)
+            if not np.isfinite(steps[number]):
+                raise ValueError(
+                    f"loss {self!r} must have a finite leaf_value; got {steps[number]} for a leaf "
+                    f"of {len(rows)} rows"
+                )
+        return steps
+
+    def _newton_leaves(
+        self,
+        y: Target,
+        scores: Floats,
+        weights: Floats | None,
+        leaf: NDArray[np.integer],
+        n_leaves: int,
+        column: int,
+    ) -> Floats:
+        gradient, hessian = self.gradients(y, scores)
+        if gradient.ndim == 2:
+            gradient, hessian = gradient[:, column], hessian[:, column]
+        slopes, bends = sums_of_leaves([gradient, hessian], weights, leaf, n_leaves)
+        return self.safe_steps(-safe_ratio(slopes, bends))
+
+    def safe_steps(self, steps: Floats) -> Floats:
+        """Return Newton steps, shortened where they could overshoot the minimum.
+
+        Where a row is badly wrong and the loss is nearly straight, its hessian is tiny and a
+        Newton step is far too long. Losses with exponentials override this.
+
+        Parameters
+        ----------
+        steps : ndarray of float64
+            ``-sum(gradient) / (sum(hessian) + l2)`` of leaves, before shrinkage.
+
+        Returns
+        -------
+        steps : ndarray of float64
+            The same by default.
+        """
+        return steps
+
+    def predictions(self, scores: Floats) -> Floats:
+        """Return what scores predict, in units of the target; codes of classes for a classifier."""
+        return scores
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """Return the probability of each class, shape (n_rows, n_classes); rows add up to one."""
+        raise TypeError(f"{type(self).__name__} is a loss of numbers, not of classes")
+
+    def _same_scores(self, scores: Floats, n_rows: int) -> Floats:
+        """Return an array with the same scores in each row."""
+        return np.full(n_rows, scores[0]) if self.n_scores == 1 else np.tile(scores, (n_rows, 1))
+
+    def _newton_steps(self, y: Target, scores: Floats, weights: Floats | None) -> Floats:
+        leaf = np.zeros(len(y), np.intp)
+        everywhere = self._same_scores(scores, len(y))
+        columns = range(self.n_scores)
+        steps = [self._newton_leaves(y, everywhere, weights, leaf, 1, k) for k in columns]
+        return np.concatenate(steps)
+
+
+def sums_of_leaves(
+    columns: Sequence[Floats], weights: Floats | None, leaf: NDArray[np.integer], n_leaves: int
+) -> list[Floats]:
+    """Return weighted sums over the rows of each leaf, in a unit of weight that differs by leaf.
+
+    Ratios of sums are what counts, and the unit keeps them finite.
+
+    Examples
+    --------
+    >>> leaf, weights = np.array([0, 0, 1]), np.array([1e300, 1e300, 1e-300])
+    >>> columns = [np.array([1.0, 2.0, 5.0]), np.ones(3)]
+    >>> top, bottom = sums_of_leaves(columns, weights, leaf, 2)
+    >>> (top / bottom).round(9).tolist()
+    [1.5, 5.0]
+    """
+    leaf = leaf.astype(np.intp, copy=False)
+    if weights is not None:
+        scaled = group_scaled_weights(weights, leaf, n_leaves)
+        columns = [column * scaled for column in columns]
+    return [group_sums(column, leaf, n_leaves) for column in columns]
+
+
+def safe_ratio(top: Floats, bottom: Floats) -> Floats:
+    """Divide; zero where the bottom is zero, and at most 1e300 in size.
+
+    Examples
+    --------
+    >>> safe_ratio(np.array([1.0, 1.0, -1e200]), np.array([2.0, 0.0, 1e-200])).tolist()
+    [0.5, 0.0, -1e+300]
+    """
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        ratio = np.where(bottom > 0, top / bottom, 0.0)
+    return np.clip(ratio, -LARGEST, LARGEST)
+
+
+def shorten(steps: Floats) -> Floats:
+    """Return sign(step) log(1 + |step|): Newton steps that do not overshoot.
+
+    For losses made of exponentials and logarithms of sums of them, the second derivative changes
+    by no more than the factor e^|c| over a step c (the third derivative is at most the second).
+    So the slope after a step c > 0 is at most g + h (e^c - 1), which is zero at c = log(1 - g / h):
+    up to there the loss has been falling, whatever the rows are. For Poisson and a rising step
+    this is the minimum itself. (Bach 2010, Self-concordant analysis for logistic regression.)
+
+    Examples
+    --------
+    >>> shorten(np.array([0.01, -1.0, 1e6])).round(3).tolist()
+    [0.01, -0.693, 13.816]
+    """
+    return np.sign(steps) * np.log1p(np.abs(steps))
+
+
+def bounded_exp(exponents: Floats) -> Floats:
+    """Return e to the power of exponents clipped to +-300, so that it is neither inf nor zero.
+
+    Examples
+    --------
+    >>> bounded_exp(np.array([0.0, 1000.0, -1000.0])).tolist()
+    [1.0, 1.9424263952412558e+130, 5.148200222412013e-131]
+    """
+    return np.exp(np.clip(exponents, -MAX_EXPONENT, MAX_EXPONENT))
+
+
+def saturated(losses: Floats) -> Floats:
+    """Return losses, those beyond 1e300 as 1e300.
+
+    Examples
+    --------
+    >>> saturated(np.array([1.0, np.inf])).tolist()
+    [1.0, 1e+300]
+    """
+    return np.minimum(losses, LARGEST)
+
+
+def residuals(y: Target, scores: Floats) -> Floats:
+    """Return y - scores, at most 1e300 in size.
+
+    Examples
+    --------
+    >>> residuals(np.array([3.0, 1e308]), np.array([1.0, -1e308])).tolist()
+    [2.0, 1e+300]
+    """
+    with np.errstate(over="ignore"):
+        difference = np.subtract(y, scores, dtype=np.float64)
+    return np.clip(difference, -LARGEST, LARGEST, out=difference)
+
+
+def check_numbers(y: Target, name: str) -> Floats:
+    """Return the target as float64; ValueError unless it is a column of finite numbers.
+
+    Examples
+    --------
+    >>> check_numbers(np.array([1, 2]), "poisson").tolist()
+    [1.0, 2.0]
+    """
+    accepted = f'loss "{name}" needs a target of finite numbers, one for each row'
+    values = np.asarray(y)
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"{accepted}; got an array of {values.dtype}")
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(f"{accepted}; got an array of shape {values.shape}")
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if len(wrong) > 0:
+        raise ValueError(f"{accepted}; got {values[wrong[0]]} in row {wrong[0]}")
+    return values.astype(np.float64)

@@ -1,0 +1,1 @@
+"""Estimators as members of an ensemble: fitting them on rows and reading their predictions."""

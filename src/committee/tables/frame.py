@@ -1,0 +1,202 @@
+"""Data frames (pandas, polars, pyarrow and what else narwhals reads) as columns for the engine.
+
+narwhals gives one set of types and methods for all of them. Only categories and text are asked
+from the library behind, because their codes and the order of their levels live there. narwhals is
+imported on first use: a program that passes arrays never loads it.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee.tables.column import Column, category_column, numpy_column
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+
+# Up to this many cells, copying a frame of one type costs less than to look at its columns.
+_SMALL_FRAME = 2**14
+
+# Libraries to make a frame with, the preferred one first.
+_BACKENDS = ("pandas", "polars", "pyarrow")
+
+
+def is_from(library: str, name: str, value: Any) -> bool:
+    """Whether the value is of a class of a library that may not be installed."""
+    # A library that is not loaded cannot have made the value.
+    module = sys.modules.get(library)
+    return module is not None and isinstance(value, getattr(module, name))
+
+
+def as_narwhals(X: Any) -> Any:
+    """`X` as a narwhals DataFrame, LazyFrame or Series, or `X` itself if it is none of these."""
+    if isinstance(X, list | tuple | dict | str | bytes | int | float) or X is None:
+        return X
+    import narwhals as nw
+
+    # Before narwhals does so in words of its own. polars cannot hold a name twice.
+    if is_from("pandas", "DataFrame", X):
+        refuse_duplicates(list(X.columns))
+    elif is_from("pyarrow", "Table", X):
+        refuse_duplicates(X.column_names)
+    return nw.from_native(X, pass_through=True, allow_series=True)
+
+
+def refuse_duplicates(labels: Sequence[Any]) -> None:
+    """Raise if two columns share a name: it would be unclear which one a model means."""
+    if not all(isinstance(label, str | int | tuple) for label in labels):
+        return
+    counts = Counter(labels)
+    if len(counts) < len(labels):
+        repeated = [label for label, count in counts.items() if count > 1]
+        raise ValueError(f"column names must be distinct; X has several columns named {repeated}")
+
+
+def small_matrix(X: Any) -> NDArray[Any] | None:
+    """Return a small pandas or polars frame of one numeric type as an array, else None.
+
+    A model in service predicts single rows, and reading them column by column is slow.
+    """
+    if is_from("pandas", "DataFrame", X):
+        dtypes = set(X.dtypes)
+    elif is_from("polars", "DataFrame", X):
+        import polars as pl
+
+        # Nulls become NaN in floats; other types would need a mask.
+        dtypes = {np.dtype("f8") if dtype == pl.Float64 else dtype for dtype in X.dtypes}
+    else:
+        return None
+    if len(dtypes) != 1 or X.shape[0] * X.shape[1] > _SMALL_FRAME:
+        return None
+    dtype = dtypes.pop()
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "fib":
+        return None
+    return np.asarray(X.to_numpy())
+
+
+def pandas_column(native: Any, where: str) -> Column:
+    """Read one column of a pandas frame; NumPy's own types need no help from narwhals."""
+    if isinstance(native.dtype, np.dtype) and native.dtype.kind in "fiubMmc":
+        return numpy_column(native.to_numpy(), None, where)
+    import narwhals as nw
+
+    return frame_column(nw.from_native(native, series_only=True), where)
+
+
+def frame_column(series: "nw.Series[Any]", where: str) -> Column:
+    """Read one column of a data frame."""
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype.is_nested() or dtype == nw.Binary:
+        raise TypeError(
+            f"{where} has the type {dtype}; an argument must be a string or a number, a boolean, "
+            "a date or a duration. Turn nested cells into columns of their own first"
+        )
+    if isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
+        return _text_or_category(series, where)
+    if dtype.is_integer():
+        return _integers(series, where)
+    if dtype.is_float():
+        return numpy_column(_floats(series), None, where)
+    if dtype == nw.Boolean:
+        missing = series.is_null().to_numpy()
+        filled = series.fill_null(False) if missing.any() else series
+        return numpy_column(filled.to_numpy().astype(bool, copy=False), missing, where)
+    if series.null_count() == len(series):
+        # A column without values has no type, whatever placeholder its library stores.
+        return numpy_column(np.full(len(series), None, object), None, where)
+    return numpy_column(np.asarray(series.to_numpy()), None, where)
+
+
+def _integers(series: "nw.Series[Any]", where: str) -> Column:
+    import narwhals as nw
+
+    if series.dtype in (nw.Int128, nw.UInt128):
+        try:
+            series = series.cast(nw.Int64)
+        except Exception as error:  # each library has its own error for a cast that overflows
+            raise ValueError(f"{where} holds integers beyond 2**63 - 1 or below -2**63") from error
+    if series.null_count() == 0:
+        return numpy_column(series.to_numpy(), None, where)
+    missing = series.is_null().to_numpy()
+    return numpy_column(series.fill_null(0).to_numpy(), missing, where)
+
+
+def _floats(series: "nw.Series[Any]") -> Any:
+    values = series.to_numpy()
+    if values.dtype == object:  # a nullable column whose library does not turn nulls into NaN
+        values = series.fill_null(float("nan")).to_numpy().astype(np.float64)
+    return values
+
+
+def _text_or_category(series: "nw.Series[Any]", where: str) -> Column:
+    native = series.to_native()
+    if hasattr(native, "cat") and hasattr(native.cat, "codes"):  # pandas categorical
+        codes = native.cat.codes.to_numpy()
+        return category_column(codes, native.cat.categories, keep_order=True)
+    if hasattr(native, "factorize"):  # pandas text
+        codes, levels = native.factorize()
+        return category_column(np.asarray(codes), levels, keep_order=False)
+    if is_from("polars", "Series", native):
+        return _polars_text(native)
+    if is_from("pyarrow", "ChunkedArray", native):
+        return _arrow_text(native)
+    return numpy_column(series.to_numpy().astype(object), None, where)
+
+
+def _polars_text(native: Any) -> Column:
+    import polars as pl
+
+    if isinstance(native.dtype, pl.Enum):
+        codes = native.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+        return category_column(codes, native.dtype.categories.to_list(), keep_order=True)
+    text = native.cast(pl.String)
+    levels = text.drop_nulls().unique().sort()
+    places = pl.int_range(len(levels), dtype=pl.Int32, eager=True)
+    codes = text.replace_strict(levels, places, default=-1, return_dtype=pl.Int32)
+    return category_column(codes.to_numpy(), levels.to_list(), keep_order=True)
+
+
+def _arrow_text(native: Any) -> Column:
+    import pyarrow as pa
+
+    is_dictionary = pa.types.is_dictionary(native.type)
+    encoded = native.unify_dictionaries() if is_dictionary else native.dictionary_encode()
+    combined = encoded.combine_chunks()
+    indices = combined.indices
+    if pa.types.is_unsigned_integer(indices.type):  # has no -1
+        indices = indices.cast(pa.int64())
+    codes = indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    levels = combined.dictionary.to_pylist()
+    if None in levels:  # a dictionary may itself hold a null
+        null_code = levels.index(None)
+        codes = np.where(codes == null_code, -1, codes)
+    return category_column(codes, levels, keep_order=is_dictionary)
+
+
+def make_frame(columns: Mapping[str, Sequence[Any]], backend: str | None = None) -> Any:
+    """Make a data frame of an installed library from columns of Python values."""
+    import narwhals as nw
+
+    if backend is not None and backend not in _BACKENDS:
+        accepted = ", ".join(f'"{name}"' for name in _BACKENDS)
+        raise ValueError(f"backend must be one of {accepted} or None; got {backend!r}")
+    for name in _BACKENDS if backend is None else (backend,):
+        try:
+            import_module(name)
+        except ImportError:
+            continue
+        library: Any = name
+        return nw.from_dict(dict(columns), backend=library).to_native()
+    raise ImportError(
+        f"a data frame needs {backend or 'pandas, polars or pyarrow'}; "
+        "pip install 'committee[cli]' brings pyarrow",
+        name=backend or "pyarrow",
+    )

@@ -1,0 +1,230 @@
+"""Tables for estimators of other libraries: rows and columns are taken, the kind of table stays.
+
+A pandas or polars frame gives smaller frames with the same names and types, a sparse matrix sparse
+ones. Cells are not read: text, dates and missing values reach whoever can take them.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import FrameType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import is_classifier
+
+from committee.tables.frame import as_narwhals, is_from
+from committee.tables.source import Columns, Matrix, SharedSource, Source, open_source, read_once
+from committee.tables.table import _match_names
+from committee.tables.target import read_classes
+
+Positions = NDArray[np.int64]
+
+
+class AnyTable:
+    """A table of which rows and columns can be taken.
+
+    Parameters
+    ----------
+    X : table
+        A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list of rows.
+
+    Attributes
+    ----------
+    native : object
+        The table itself; lists become arrays and sparse matrices CSR.
+    names : tuple of str or None
+        Column names, if they are text.
+
+    Examples
+    --------
+    >>> table = AnyTable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    >>> table.n_rows, table.take(np.array([2, 0]), np.array([1])).tolist()
+    (3, [[6.0], [2.0]])
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.names: tuple[str, ...] | None = None
+        self._is_told = False  # that names are missing, or that there are some
+        self._opened: Source | None = None
+        if issparse(X):
+            self.native = _checked_sparse(X)
+            self.n_rows, self.n_features = self.native.shape
+            return
+        source = open_source(X)
+        self.n_rows, self.n_features, self.names = source.n_rows, source.n_features, source.names
+        self.native = X
+        if isinstance(X, Matrix | Columns | SharedSource):
+            return
+        if isinstance(X, list | tuple) or not hasattr(X, "shape"):
+            self.native = source.values if isinstance(source, Matrix) else _objects(X)
+        elif isinstance(X, np.matrix):
+            self.native = np.asarray(X)
+
+    def take(self, rows: Positions | None, columns: Positions | None) -> Any:
+        """Return some rows and columns, in the given order; None takes all."""
+        table = self.native
+        if rows is None and columns is None:
+            return table
+        if isinstance(table, Matrix | Columns | SharedSource):
+            return open_source(table).take(rows, columns)
+        if isinstance(table, np.ndarray) or issparse(table):
+            taken = table if rows is None else table[rows]
+            return taken if columns is None else taken[:, columns]
+        if is_from("pandas", "DataFrame", table):
+            return _take_pandas(table, rows, columns)
+        return _take_frame(table, rows, columns)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_opened": None}  # other processes read for themselves
+
+    def opened(self) -> Source:
+        """Return the table for estimators that read it themselves; columns are read once."""
+        if self._opened is None:
+            self._opened = read_once(open_source(self.native))
+        return self._opened
+
+    def shown_to(self, member: Any, columns: Positions | None = None) -> Any:
+        """Return the table, or some of its columns, in the form that suits an estimator."""
+        return (
+            self.opened() if columns is None and reads_tables(member) else self.take(None, columns)
+        )
+
+    def matched(
+        self, names: Sequence[str] | None, n_features: int, estimator_name: str, stacklevel: int
+    ) -> AnyTable:
+        """Return the table with the columns of `fit`, matched by name where both have names."""
+        if names is not None and self.names is not None:
+            if tuple(names) == self.names:
+                return self
+            places = np.array(_match_names(tuple(names), self.names))
+            return AnyTable(self.take(None, places))
+        if self.n_features != n_features:
+            raise ValueError(
+                f"X has {self.n_features} features, but {estimator_name} is expecting "
+                f"{n_features} features as input"
+            )
+        if (names is None) != (self.names is None):
+            given = "does not have valid" if self.names is None else "has"
+            fitted = "without" if names is None else "with"
+            warnings.warn(
+                f"X {given} feature names, but {estimator_name} was fitted {fitted} feature names; "
+                "its columns are taken in the order of fit",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
+            self._is_told = True
+        return self
+
+    def quiet(self) -> AbstractContextManager[Any]:
+        """Keep members from telling once more what `matched` has told about names."""
+        return _unheard_names() if self._is_told else nullcontext()
+
+
+def outer_level() -> int:
+    """Return the `stacklevel`, for `matched`, of the first caller outside of the library."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and _is_inside(frame):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _is_inside(frame: FrameType) -> bool:
+    # scikit-learn wraps `transform`.
+    return str(frame.f_globals.get("__name__", "")).startswith(("committee.", "sklearn."))
+
+
+@contextmanager
+def _unheard_names() -> Iterator[None]:
+    with warnings.catch_warnings():
+        message = "X (has|does not have valid) feature names, but"
+        warnings.filterwarnings("ignore", message=message, category=UserWarning)
+        yield
+
+
+def reads_tables(estimator: Any) -> bool:
+    """Whether an estimator of this library reads a table that was opened before.
+
+    Such an estimator takes weights, and a row of weight zero is absent: samples of rows need no
+    table of their own.
+    """
+    is_own = type(estimator).__module__.startswith("committee.")
+    return is_own and bool(getattr(estimator, "_reads_tables", False))
+
+
+def shown_target(estimator: Any, y: NDArray[Any]) -> Any:
+    """Return a target in the form that suits an estimator: classes are read once for many."""
+    return read_classes(y) if reads_tables(estimator) and is_classifier(estimator) else y
+
+
+def _checked_sparse(X: Any) -> Any:
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got a sparse array of {X.ndim} dimensions instead")
+    for count, what in zip(X.shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise ValueError(
+                f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required."
+            )
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X holds complex numbers")
+    return X.tocsr()
+
+
+def _objects(X: Any) -> NDArray[Any]:
+    """Make rows with text an array of objects, in which numbers stay numbers."""
+    return np.array(X, dtype=object) if isinstance(X, list | tuple) else np.asarray(X)
+
+
+def _take_frame(table: Any, rows: Positions | None, columns: Positions | None) -> Any:
+    """Take from a frame that narwhals knows; from anything else as from an array."""
+    import narwhals as nw
+
+    frame = as_narwhals(table)
+    if frame is table:
+        return AnyTable(np.asarray(table)).take(rows, columns)
+    if columns is not None:
+        names = [frame.columns[place] for place in columns.tolist()]
+        labels = distinct_names(names)
+        pairs = zip(names, labels, strict=True)
+        frame = frame.select(*[nw.col(name).alias(label) for name, label in pairs])
+    return (frame if rows is None else frame[rows]).to_native()
+
+
+def _take_pandas(table: Any, rows: Positions | None, columns: Positions | None) -> Any:
+    taken = table if rows is None else table.iloc[rows]
+    if columns is None:
+        return taken
+    taken = taken.iloc[:, columns]
+    if len(set(columns.tolist())) == len(columns):
+        return taken
+    is_text = all(isinstance(name, str) for name in table.columns)
+    labels = distinct_names(list(taken.columns)) if is_text else range(len(columns))
+    return taken.set_axis(labels, axis="columns")
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """Return distinct names for columns of which some were drawn more than once.
+
+    Examples
+    --------
+    >>> distinct_names(["a", "b", "a", "a"])
+    ['a', 'b', 'a (2)', 'a (3)']
+    """
+    taken = set(names)
+    counts: Counter[str] = Counter()
+    result = []
+    for name in names:
+        counts[name] += 1
+        label = name if counts[name] == 1 else f"{name} ({counts[name]})"
+        while counts[name] > 1 and label in taken:
+            label += "'"
+        taken.add(label)
+        result.append(label)
+    return result

@@ -1,0 +1,383 @@
+"""Where the cells of a table come from: one matrix, or columns read one at a time.
+
+`open_source` recognises what a user passed, refuses what is no table in plain words (with the
+phrases that scikit-learn's checks look for), and reads no more than it must: a numeric matrix
+stays the user's memory, columns are read when asked for.
+"""
+
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee.tables.column import (
+    Column,
+    as_direct,
+    complex_error,
+    is_beyond_doubles,
+    numpy_column,
+)
+from committee.tables.frame import (
+    as_narwhals,
+    frame_column,
+    is_from,
+    pandas_column,
+    refuse_duplicates,
+    small_matrix,
+)
+
+Positions = NDArray[np.int64]
+
+# A sparse table is handed to the engine as a dense matrix: at most this many cells.
+MAX_SPARSE_CELLS = 2**31
+
+
+class Kept:
+    """What was made of a source, kept for those who ask again, also side by side."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, Any] = {}
+        self._lock = threading.Lock()
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return what was made for this key, which is made on the first call."""
+        with self._lock:
+            if key not in self._made:
+                self._made[key] = make()
+            return self._made[key]
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """A 2-D numeric array in a type that the engine reads in place."""
+
+    values: NDArray[Any]
+    label: str = "number"
+    names: tuple[str, ...] | None = None
+    kept: Kept | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.values)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.values.shape[1])
+
+    def where(self, position: int) -> str:
+        return _where(self.names, position)
+
+    def column(self, position: int) -> Column:
+        values = self.values[:, position]
+        if self.label == "boolean":
+            return Column("boolean", values)
+        return numpy_column(values, None, self.where(position))
+
+    def is_all_real(self) -> bool:
+        return not is_beyond_doubles(self.values)
+
+    def take(self, rows: Positions | None, columns: Positions | None) -> "Matrix":
+        values = self.values if rows is None else self.values[rows]
+        if columns is None:
+            return Matrix(values, self.label, self.names)
+        return Matrix(values[:, columns], self.label, _names_at(self.names, columns))
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns of any types; `read(position, where)` reads one of them."""
+
+    n_rows: int
+    n_features: int
+    names: tuple[str, ...] | None
+    read: Callable[[int, str], Column]
+    kept: Kept | None = None
+
+    def where(self, position: int) -> str:
+        return _where(self.names, position)
+
+    def column(self, position: int) -> Column:
+        return self.read(position, self.where(position))
+
+    def take(self, rows: Positions | None, columns: Positions | None) -> "Columns":
+        places = range(self.n_features) if columns is None else columns.tolist()
+
+        def read(position: int, where: str) -> Column:
+            column = self.read(places[position], where)
+            return column if rows is None else column.take(rows)
+
+        names = self.names if columns is None else _names_at(self.names, columns)
+        return Columns(self.n_rows if rows is None else len(rows), len(places), names, read)
+
+
+Source = Matrix | Columns
+
+
+@dataclass(frozen=True, eq=False)
+class SharedSource:
+    """A table that several estimators are fitted to, with what all of them need made once.
+
+    Only what depends on the cells alone is shared: columns as the engine reads them, and codes.
+
+    Parameters
+    ----------
+    source : Source
+        The table, from `read_once`.
+    weights : ndarray of float64 or None
+        Weights of the rows; those of weight zero are absent for everybody.
+    whole : SharedSource or None
+        What this is a part of, if it is one.
+    rows : ndarray of int or None
+        Which rows of it.
+    """
+
+    source: Source
+    weights: NDArray[np.float64] | None = None
+    whole: "SharedSource | None" = None
+    rows: Positions | None = None
+    made: Kept = field(default_factory=Kept)
+
+    def part(self, rows: Positions) -> "SharedSource":
+        """Return some rows, which keep the kinds, levels and codes that they have here."""
+        weights = None if self.weights is None else self.weights[rows]
+        return SharedSource(self.source.take(rows, None), weights, self, rows)
+
+
+def read_once(source: Source) -> Source:
+    """Return a source that keeps its columns and the tables made of it, for many readers."""
+    if isinstance(source, Matrix):
+        return replace(source, kept=Kept())
+    columns = Kept()
+
+    def read(position: int, where: str) -> Column:
+        column: Column = columns.once(position, lambda: source.read(position, where))
+        return column
+
+    return replace(source, read=read, kept=Kept())
+
+
+def _names_at(names: tuple[str, ...] | None, columns: Positions) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names[column] for column in columns.tolist())
+
+
+def _where(names: tuple[str, ...] | None, position: int) -> str:
+    return f"column {position}" if names is None else f"column {names[position]!r}"
+
+
+def open_source(X: Any) -> Source:
+    """Recognise a table: array, masked array, data frame, sparse matrix or list of rows."""
+    if isinstance(X, Matrix | Columns):  # opened before, see `read_once`
+        return X
+    if isinstance(X, SharedSource):
+        return X.source
+    if isinstance(X, np.ndarray):
+        source = _open_array(X)
+    elif isinstance(X, list | tuple):
+        source = _open_array(_array_of_rows(X))
+    elif _is_sparse(X):
+        source = _open_sparse(X)
+    elif is_from("pandas", "DataFrame", X):
+        source = _open_pandas(X)
+    else:
+        source = _open_other(X)
+    _refuse_empty(source.n_rows, source.n_features)
+    return source
+
+
+def _open_other(X: Any) -> Source:
+    frame = as_narwhals(X)
+    if frame is not X:
+        return _open_frame(X, frame)
+    if hasattr(X, "__array__") or hasattr(X, "__array_interface__"):
+        return _open_array(np.asarray(X))
+    if np.isscalar(X):
+        raise _shape_error(0)
+    raise TypeError(
+        "X must be a table: a NumPy array, a pandas, polars or pyarrow table, a SciPy sparse "
+        f"matrix or a list of rows; got {type(X).__name__}"
+    )
+
+
+def _refuse_empty(n_rows: int, n_features: int) -> None:
+    shape = f"(shape=({n_rows}, {n_features})) while a minimum of 1 is required."
+    if n_rows == 0:
+        raise ValueError(f"Found array with 0 sample(s) {shape}")
+    if n_features == 0:
+        raise ValueError(f"Found array with 0 feature(s) {shape}")
+
+
+def _shape_error(n_dims: int) -> ValueError:
+    if n_dims > 2:
+        return ValueError(f"X must be a table with 2 dimensions. Found array with dim {n_dims}")
+    what = "scalar array" if n_dims == 0 else "1D array"
+    return ValueError(
+        f"Expected 2D array, got {what} instead. Reshape your data either using X.reshape(-1, 1) "
+        "if it has a single feature or X.reshape(1, -1) if it is a single row"
+    )
+
+
+# --- Arrays and lists ---------------------------------------------------------------------------
+
+
+def _open_array(X: NDArray[Any]) -> Source:
+    if X.dtype.names is not None:
+        raise TypeError(
+            "X is a structured array, whose fields are no columns of a matrix; "
+            "pass a data frame instead, for example pandas.DataFrame(X)"
+        )
+    if X.ndim != 2:
+        raise _shape_error(X.ndim)
+    if X.dtype.kind == "c":
+        raise complex_error("X")
+    mask = None
+    if isinstance(X, np.ma.MaskedArray):
+        mask = np.ma.getmaskarray(X) if np.ma.is_masked(X) else None
+    # np.matrix keeps two dimensions when sliced; a plain view does not.
+    values = np.asarray(X.data if isinstance(X, np.ma.MaskedArray) else X)
+    is_uint64 = values.dtype.kind == "u" and values.dtype.itemsize == 8
+    if mask is None and values.dtype.kind in "fiub" and not is_uint64:
+        return _named_matrix(values, None)
+
+    def read(position: int, where: str) -> Column:
+        hidden = None if mask is None else mask[:, position]
+        return numpy_column(values[:, position], hidden, where)
+
+    return Columns(values.shape[0], values.shape[1], None, read)
+
+
+def _array_of_rows(rows: Sequence[Any]) -> NDArray[Any]:
+    """Make a list of rows an array in which text and numbers stay what they are."""
+    try:
+        array = np.asarray(rows)
+    except ValueError:  # rows of different lengths
+        array = None
+    if array is not None and array.dtype.kind in "fiubcMm":
+        return array
+    # NumPy would turn the numbers beside a text into text: keep the objects.
+    try:
+        cells = np.array(rows, dtype=object)
+    except ValueError:
+        cells = np.empty(0, dtype=object)
+    if array is None and cells.ndim < 2:
+        lengths = sorted({len(row) for row in rows if hasattr(row, "__len__")})
+        raise ValueError(f"the rows of X must have the same length; got lengths {lengths}")
+    return cells
+
+
+# --- Data frames --------------------------------------------------------------------------------
+
+
+def _open_pandas(X: Any) -> Source:
+    labels = list(X.columns)
+    refuse_duplicates(labels)
+    names = _feature_names(labels)
+    matrix = small_matrix(X)
+    if matrix is not None:
+        return _named_matrix(matrix, names)
+
+    def read(position: int, where: str) -> Column:
+        return pandas_column(X.iloc[:, position], where)
+
+    return Columns(X.shape[0], X.shape[1], names, read)
+
+
+def _named_matrix(values: NDArray[Any], names: tuple[str, ...] | None) -> Matrix:
+    return Matrix(as_direct(values), "boolean" if values.dtype.kind == "b" else "number", names)
+
+
+def _open_frame(X: Any, frame: Any) -> Source:
+    import narwhals as nw
+
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError(
+            "X is a lazy frame, which holds a query and no rows yet; "
+            "call its collect() and pass the result"
+        )
+    if isinstance(frame, nw.Series):
+        raise _shape_error(1)
+    labels = list(frame.columns)
+    refuse_duplicates(labels)
+    names = _feature_names(labels)
+    matrix = small_matrix(X)
+    if matrix is not None:
+        return _named_matrix(matrix, names)
+    n_rows, n_features = frame.shape
+    columns = list(frame.iter_columns())
+
+    def read(position: int, where: str) -> Column:
+        return frame_column(columns[position], where)
+
+    return Columns(n_rows, n_features, names, read)
+
+
+def _feature_names(labels: list[Any]) -> tuple[str, ...] | None:
+    """Return the labels if they are all text, None if none is, as scikit-learn has it."""
+    types = sorted({type(label).__name__ for label in labels})
+    if types == ["str"]:
+        return tuple(labels)
+    if "str" in types:
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your "
+            f"input has {types} as feature name / column name types. "
+            "Make them all text, for example by X.columns = X.columns.astype(str)"
+        )
+    return None
+
+
+# --- Sparse matrices ----------------------------------------------------------------------------
+
+
+def _is_sparse(X: Any) -> bool:
+    # Who holds a sparse matrix has loaded scipy.sparse.
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(X))
+
+
+def _open_sparse(X: Any) -> Source:
+    if X.ndim != 2:
+        raise _shape_error(X.ndim)
+    n_rows, n_features = X.shape
+    _refuse_empty(n_rows, n_features)
+    if X.dtype.kind == "c":
+        raise complex_error("X")
+    if X.dtype.kind not in "fiub":
+        raise TypeError(f"a sparse X must hold numbers or booleans; got the type {X.dtype}")
+    if n_rows * n_features > MAX_SPARSE_CELLS:
+        raise ValueError(
+            f"sparse X has {n_rows} x {n_features} cells; it is read as a dense matrix, which is "
+            f"limited to 2**31 = {MAX_SPARSE_CELLS} cells. Keep fewer features (for example by "
+            "feature selection or TruncatedSVD), or pass fewer rows at a time"
+        )
+    compressed = X.tocsr()
+    if not compressed.has_canonical_format:  # cells stored twice count as their sum
+        compressed = compressed.copy()
+        compressed.sum_duplicates()
+    dtype = _smallest_exact_type(compressed.data)
+    dense = compressed.astype(dtype, copy=False).toarray()
+    if dtype == np.uint64:  # too large for int64: read by columns, to name the one at fault
+        return _open_array(dense)
+    return Matrix(as_direct(dense), "boolean" if X.dtype.kind == "b" else "number")
+
+
+def _smallest_exact_type(stored: NDArray[Any]) -> np.dtype[Any]:
+    """Find the narrowest type for the engine in which every stored value stays what it is."""
+    if stored.dtype.kind == "b" or stored.size == 0:
+        return np.dtype(np.uint8)
+    low, high = stored.min(), stored.max()
+    if stored.dtype.kind in "iu":
+        if low >= 0 and high <= 255:
+            return np.dtype(np.uint8)
+        if low >= -(2**31) and high < 2**31:
+            return np.dtype(np.int32)
+        return stored.dtype if high >= 2**63 else np.dtype(np.int64)
+    # Counts are often stored as floats; NaN fails every comparison and stays a float.
+    if low >= 0 and high <= 255 and np.array_equal(stored, stored.astype(np.uint8)):
+        return np.dtype(np.uint8)
+    with np.errstate(over="ignore"):
+        narrow = stored.astype(np.float32)
+    is_exact = np.array_equal(narrow, stored, equal_nan=True)
+    return np.dtype(np.float32 if is_exact else np.float64)

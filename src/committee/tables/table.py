@@ -1,0 +1,413 @@
+"""The one place where the library reads tables.
+
+`read_table` turns what a user passed to `fit` into the engine's `Table` and a `TableSchema`: names,
+kinds and levels of the features. The schema reads every later table the same way, so that a row
+means the same at prediction: columns are matched by name, levels get the codes of training, and a
+column that changed its nature is an error that names it. Missing values are NaN, None, NA, NaT and
+masked cells; infinite values are ordinary values at the ends of the order.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee import _core
+from committee.files.codec_classes import register
+from committee.tables.column import DIRECT_TYPES, MAX_LEVELS, Column, FeatureInfo, Kind
+from committee.tables.source import MAX_SPARSE_CELLS, Matrix, SharedSource, Source, open_source
+
+__all__ = [
+    "MAX_LEVELS",
+    "MAX_SPARSE_CELLS",
+    "FeatureInfo",
+    "Kind",
+    "TableSchema",
+    "read_table",
+]
+
+_PLURAL = {
+    "number": "numbers",
+    "integer": "numbers",
+    "boolean": "numbers",
+    "datetime": "dates",
+    "timedelta": "durations",
+}
+
+
+BinBy = Callable[[_core.Table, NDArray[np.float64] | None], _core.BinnedDataset]
+
+
+@register("TableSchema")
+@dataclass(frozen=True)
+class TableSchema:
+    """The features a model was fitted on, and how to read them from another table.
+
+    Parameters
+    ----------
+    features : tuple of FeatureInfo
+        One for each column, in the order of the table of `fit`.
+    names : tuple of str or None
+        The column names, None if the table had none (arrays, integer labels).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> _, schema = read_table(np.array([["a", 1.5], ["b", None]], dtype=object))
+    >>> [feature.label for feature in schema.features]
+    ['category', 'number']
+    >>> schema.read([["b", 0.5]], "DecisionTreeClassifier").n_rows
+    1
+    """
+
+    features: tuple[FeatureInfo, ...]
+    names: tuple[str, ...] | None
+
+    def _validate_loaded(self) -> None:
+        names = self.names
+        is_sound = (
+            type(self.features) is tuple
+            and all(type(feature) is FeatureInfo for feature in self.features)
+            and (names is None or (type(names) is tuple and all(type(n) is str for n in names)))
+        )
+        if not is_sound:
+            raise ValueError("a field has a wrong type")
+
+    @property
+    def n_features(self) -> int:
+        return len(self.features)
+
+    @cached_property
+    def _is_all_real(self) -> bool:
+        return all(feature.kind == Kind.REAL for feature in self.features)
+
+    def with_missing(self, has_missing: Sequence[bool]) -> TableSchema:
+        """Return the schema with what training found out: which features have missing values."""
+        features = tuple(
+            feature if feature.has_missing == missing else replace(feature, has_missing=missing)
+            for feature, missing in zip(self.features, has_missing, strict=True)
+        )
+        return TableSchema(features, self.names)
+
+    def read(self, X: Any, estimator_name: str) -> _core.Table:
+        """Read a table to predict from.
+
+        Parameters
+        ----------
+        X : table
+            Anything `read_table` accepts, with the columns of `fit` in any order if both tables
+            have names, else in the same order.
+        estimator_name : str
+            For messages.
+
+        Returns
+        -------
+        table : _core.Table
+            Features in the order of `fit`; levels unseen in `fit` have the number -2, which trees
+            take for missing (-1).
+        """
+        # A plain float array, often of a single row, must cost next to nothing.
+        if (
+            type(X) is np.ndarray
+            and X.dtype in DIRECT_TYPES
+            and X.ndim == 2
+            and X.shape[1] == len(self.features)
+            and X.shape[0] > 0
+            and self.names is None
+            and self._is_all_real
+            and X.flags.aligned
+        ):
+            return _core.Table.from_matrix(X)
+        source = open_source(X)
+        positions = self._positions(source, estimator_name)
+        if source.kept is None:
+            return self._read(source, positions)
+        # Members of an ensemble may have seen other missing values, but read in the same way.
+        how = tuple((feature.kind, feature.label, feature.levels) for feature in self.features)
+        table: _core.Table = source.kept.once(
+            (how, tuple(positions)), lambda: self._read(source, positions)
+        )
+        return table
+
+    def _read(self, source: Source, positions: Sequence[int]) -> _core.Table:
+        if isinstance(source, Matrix) and self._is_all_real:
+            in_order = isinstance(positions, range)
+            return _core.Table.from_matrix(
+                source.values if in_order else source.values[:, positions]
+            )
+        table = _core.Table(source.n_rows)
+        for feature, position in zip(self.features, positions, strict=True):
+            column = _conform(source.column(position), feature, source.where(position))
+            table.add_column(int(feature.kind), column.values, column.mask)
+        return table
+
+    def _positions(self, source: Source, estimator_name: str) -> Sequence[int]:
+        """Where each feature stands in the given table."""
+        if self.names is not None and source.names is not None:
+            return _match_names(self.names, source.names)
+        if source.n_features != len(self.features):
+            raise ValueError(
+                f"X has {source.n_features} features, but {estimator_name} is expecting "
+                f"{len(self.features)} features as input"
+            )
+        if self.names is not None:
+            _warn(
+                f"X does not have valid feature names, but {estimator_name} was fitted with "
+                "feature names; its columns are taken in the order of fit"
+            )
+        elif source.names is not None:
+            _warn(
+                f"X has feature names, but {estimator_name} was fitted without feature names; "
+                "its columns are taken in the order of fit"
+            )
+        return range(source.n_features)
+
+
+class SharedTable(_core.Table):
+    """The table of several fits, which share what is made of it.
+
+    Parameters
+    ----------
+    table : _core.Table
+        The table; its columns are not copied.
+    shared : SharedSource
+        Keeps what was made.
+    whole : SharedTable or None, default=None
+        The table that this one shows some rows of.
+    """
+
+    def __init__(
+        self, table: _core.Table, shared: SharedSource, whole: SharedTable | None = None
+    ) -> None:
+        super().__init__(table.n_rows)
+        self._shared = weakref.ref(shared)  # which keeps this table
+        self._whole = whole
+        for feature in range(table.n_features):
+            self.add_from(table, feature)
+
+    def binned(self, key: Any, bin_by: BinBy) -> _core.BinnedDataset:
+        """Return the table binned by the weights of all rows, which is done once for a key."""
+        shared = self._shared()
+        assert shared is not None
+
+        def make() -> _core.BinnedDataset:
+            if self._whole is None:
+                return bin_by(self, shared.weights)
+            assert shared.rows is not None
+            return self._whole.binned(key, bin_by).take(self, shared.rows)
+
+        dataset: _core.BinnedDataset = shared.made.once((id(self), key), make)
+        return dataset
+
+
+def read_table(X: Any, categorical_features: Any = None) -> tuple[_core.Table, TableSchema]:
+    """Read a table to fit on.
+
+    Parameters
+    ----------
+    X : table
+        A NumPy array (plain or masked), a pandas, polars or pyarrow table or another eager frame
+        that narwhals reads, a SciPy sparse matrix or array, a list of rows, or an object with
+        ``__array__``. Text, categories and enums become categories; booleans and numbers are
+        numbers; dates and durations are counted in microseconds.
+    categorical_features : None, "from_dtype" or list, default=None
+        Numeric columns to treat as categories as well: names, positions, or one boolean a column.
+
+    Returns
+    -------
+    table : _core.Table
+        The features as the engine reads them, without a copy where their type allows it.
+    schema : TableSchema
+        Names, kinds and levels, to read later tables with.
+
+    Examples
+    --------
+    >>> table, schema = read_table([["red", 1], ["blue", 2]])
+    >>> table.n_rows, table.n_features
+    (2, 2)
+    >>> schema.features[0].levels
+    ('blue', 'red')
+    """
+    if isinstance(X, SharedSource) and X.whole is not None:
+        return _read_part(X, categorical_features)
+    source = open_source(X)
+    is_category = _category_mask(categorical_features, source)
+    if source.kept is None:
+        return _read_columns(source, is_category)
+    key = is_category.tobytes()
+    read: tuple[_core.Table, TableSchema] = source.kept.once(
+        key, lambda: _read_columns(source, is_category)
+    )
+    if not isinstance(X, SharedSource):
+        return read
+    table: SharedTable = X.made.once(key, lambda: SharedTable(read[0], X))
+    return table, read[1]
+
+
+def _read_part(X: SharedSource, categorical_features: Any) -> tuple[_core.Table, TableSchema]:
+    """Read some rows of a table as the whole of it is read."""
+    whole, schema = read_table(X.whole, categorical_features)
+    assert isinstance(whole, SharedTable)
+
+    def make() -> SharedTable:
+        return SharedTable(schema._read(X.source, range(schema.n_features)), X, whole)
+
+    table: SharedTable = X.made.once(id(whole), make)
+    return table, schema
+
+
+def _read_columns(
+    source: Source, is_category: NDArray[np.bool_]
+) -> tuple[_core.Table, TableSchema]:
+    if isinstance(source, Matrix) and not is_category.any() and source.is_all_real():
+        features = tuple(
+            FeatureInfo(_name(source, position), Kind.REAL, None, source.label)
+            for position in range(source.n_features)
+        )
+        return _core.Table.from_matrix(source.values), TableSchema(features, source.names)
+    table = _core.Table(source.n_rows)
+    infos = []
+    for position in range(source.n_features):
+        column = source.column(position)
+        if is_category[position]:
+            column = column.as_category()
+        if column.levels is not None and len(column.levels) > MAX_LEVELS:
+            raise _too_many_levels(len(column.levels), source.where(position))
+        name = _name(source, position)
+        infos.append(FeatureInfo(name, column.kind, column.levels, column.label))
+        table.add_column(int(column.kind), column.values, column.mask)
+    return table, TableSchema(tuple(infos), source.names)
+
+
+def _name(source: Source, position: int) -> str:
+    return f"x{position}" if source.names is None else source.names[position]
+
+
+def _too_many_levels(n_levels: int, where: str) -> ValueError:
+    return ValueError(
+        f"{where} is a category with {n_levels} levels; at most {MAX_LEVELS} are supported. "
+        "Leave the column out if it names single rows, else merge its rare levels"
+    )
+
+
+def _conform(column: Column, feature: FeatureInfo, where: str) -> Column:
+    """Return the column as the feature needs it, or say how it changed since `fit`."""
+    if feature.levels is not None:
+        return _conform_levels(column.as_category(), feature.levels, where)
+    expected = _PLURAL[feature.label]
+    found = "text" if column.levels is not None else _PLURAL[column.label]
+    if found == expected:
+        return column
+    if column.is_all_missing():
+        return Column("number", np.full(len(column.values), np.nan))
+    example = f" (such as {column.levels[0]!r})" if column.levels else ""
+    raise ValueError(f"{where} holds {found}{example}; expected {expected}, as in fit")
+
+
+def _conform_levels(column: Column, levels: tuple[Any, ...], where: str) -> Column:
+    """Give the column the codes of training; -2 to levels that `fit` did not see."""
+    given = column.levels or ()
+    if given == levels:
+        return column
+    if given and levels:
+        # Text "1" and the number 1 are different levels. If all of one sort meet all of the other,
+        # the column was read in another way than in fit, and every row would be missing.
+        _refuse_other_sort(given, levels, where)
+    code_of = {level: code for code, level in enumerate(levels)}
+    new_code = np.fromiter((code_of.get(level, -2) for level in given), np.int32, len(given))
+    new_code = np.append(new_code, np.int32(-1))  # where code -1 points to
+    return Column("category", new_code[column.values], None, levels)
+
+
+def _refuse_other_sort(given: tuple[Any, ...], levels: tuple[Any, ...], where: str) -> None:
+    given_text = {isinstance(level, str) for level in given}
+    known_text = {isinstance(level, str) for level in levels}
+    if not given_text & known_text:
+        found, expected = ("text", "numbers") if given_text == {True} else ("numbers", "text")
+        raise ValueError(
+            f"{where} holds {found} (such as {given[0]!r}); expected a category whose levels are "
+            f"{expected} (such as {levels[0]!r}), as in fit"
+        )
+
+
+def _match_names(fitted: tuple[str, ...], given: tuple[str, ...]) -> Sequence[int]:
+    if fitted == given:
+        return range(len(given))
+    position_of = {name: position for position, name in enumerate(given)}
+    missing = sorted(set(fitted) - set(given))
+    unexpected = sorted(set(given) - set(fitted))
+    if not missing and not unexpected:
+        return [position_of[name] for name in fitted]
+    message = "The feature names should match those that were passed during fit.\n"
+    if unexpected:
+        message += "Feature names unseen at fit time:\n" + _bullets(unexpected)
+    if missing:
+        message += "Feature names seen at fit time, yet now missing:\n" + _bullets(missing)
+    raise ValueError(message)
+
+
+def _bullets(names: list[str], limit: int = 5) -> str:
+    shown = [f"- {name}\n" for name in names[:limit]]
+    return "".join(shown) + ("- ...\n" if len(names) > limit else "")
+
+
+def _warn(message: str) -> None:
+    # The reader of the warning called predict, three frames above TableSchema._positions.
+    warnings.warn(message, UserWarning, stacklevel=5)
+
+
+def _category_mask(categorical_features: Any, source: Source) -> NDArray[np.bool_]:
+    """Which columns the user wants to be categories, whatever they hold."""
+    mask = np.zeros(source.n_features, bool)
+    if categorical_features is None or (
+        isinstance(categorical_features, str) and categorical_features == "from_dtype"
+    ):
+        return mask
+    if isinstance(categorical_features, str) or not isinstance(categorical_features, Iterable):
+        raise _category_error(categorical_features)
+    wanted = list(categorical_features)
+    if wanted and all(isinstance(entry, bool | np.bool_) for entry in wanted):
+        if len(wanted) != source.n_features:
+            raise ValueError(
+                f"categorical_features as booleans must have one for each of the "
+                f"{source.n_features} columns; got {len(wanted)}"
+            )
+        return np.array(wanted, bool)
+    for entry in wanted:
+        mask[_position(entry, source, categorical_features)] = True
+    return mask
+
+
+def _position(entry: Any, source: Source, categorical_features: Any) -> int:
+    if isinstance(entry, str):
+        if source.names is None:
+            raise ValueError(
+                f"categorical_features names the column {entry!r}, but X has no column names; "
+                "give positions instead"
+            )
+        if entry not in source.names:
+            raise ValueError(f"categorical_features names {entry!r}, which is no column of X")
+        return list(source.names).index(entry)
+    if isinstance(entry, bool | np.bool_) or not isinstance(entry, int | np.integer):
+        raise _category_error(categorical_features)
+    if not 0 <= entry < source.n_features:
+        raise ValueError(
+            f"categorical_features holds the position {entry}; "
+            f"X has the positions 0 to {source.n_features - 1}"
+        )
+    return int(entry)
+
+
+def _category_error(categorical_features: Any) -> Exception:
+    kind = ValueError if isinstance(categorical_features, str) else TypeError
+    return kind(
+        'categorical_features must be None, "from_dtype", a list of column names, a list of '
+        f"positions or one boolean for each column; got {categorical_features!r}"
+    )

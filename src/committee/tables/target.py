@@ -1,0 +1,312 @@
+"""The target: classes as codes, or real numbers.
+
+Both come as one array with a column for each output, so that several outputs need no second path.
+Messages hold the phrases that scikit-learn's checks look for.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee.tables.column import Column, complex_error, numpy_column
+from committee.tables.frame import as_narwhals, frame_column
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTarget:
+    """Class labels as codes.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (n_rows, n_outputs)
+        ``classes[k][codes[i, k]]`` is the label of row i in output k.
+    classes : list of ndarray
+        The sorted distinct labels of each output.
+    n_outputs : int
+        Number of outputs.
+
+    Examples
+    --------
+    >>> target = read_classes(["no", "yes", "no"])
+    >>> target.codes.ravel().tolist(), target.classes[0].tolist()
+    ([0, 1, 0], ['no', 'yes'])
+    """
+
+    codes: NDArray[np.int32]
+    classes: list[NDArray[Any]]
+    n_outputs: int
+
+
+def read_classes(y: Any) -> ClassTarget:
+    """Read the target of a classifier.
+
+    Parameters
+    ----------
+    y : array-like, Series or data frame, shape (n_rows,) or (n_rows, n_outputs)
+        Text, integers, booleans or categories; floats only if they are whole numbers.
+
+    Returns
+    -------
+    target : ClassTarget
+        Codes and classes of each output.
+
+    Examples
+    --------
+    >>> read_classes([3, 1, 3]).codes.ravel().tolist()
+    [1, 0, 1]
+    """
+    if isinstance(y, ClassTarget):  # read before, for many readers
+        return y
+    columns, _ = _open_target(y)
+    codes = np.empty((len(columns[0]), len(columns)), np.int32)
+    classes = []
+    for output, cells in enumerate(columns):
+        labels, codes[:, output] = _encode(cells)
+        classes.append(labels)
+    return ClassTarget(codes, classes, len(columns))
+
+
+def read_reals(y: Any) -> tuple[NDArray[np.float64], bool]:
+    """Read the target of a regressor.
+
+    Parameters
+    ----------
+    y : array-like, Series or data frame, shape (n_rows,) or (n_rows, n_outputs)
+        Finite numbers.
+
+    Returns
+    -------
+    values : ndarray of float64, shape (n_rows, n_outputs)
+        C-contiguous.
+    is_1d : bool
+        Whether predictions should have one dimension: y had one, or a single column.
+
+    Examples
+    --------
+    >>> values, is_1d = read_reals([1, 2.5])
+    >>> values.ravel().tolist(), is_1d
+    ([1.0, 2.5], True)
+    """
+    columns, is_1d = _open_target(y)
+    values = np.empty((len(columns[0]), len(columns)), np.float64)
+    for output, cells in enumerate(columns):
+        values[:, output] = _as_reals(cells)
+    return values, is_1d
+
+
+def read_known_classes(y: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
+    """Read more of a target whose classes are known.
+
+    Parameters
+    ----------
+    y : array-like or Series, shape (n_rows,)
+        Labels among those known.
+    classes : ndarray
+        The sorted labels of all classes.
+
+    Returns
+    -------
+    codes : ndarray of int32, shape (n_rows, 1)
+        Places in `classes`.
+
+    Examples
+    --------
+    >>> read_known_classes(["b", "b"], np.array(["a", "b"])).ravel().tolist()
+    [1, 1]
+    """
+    labels = read_classes(y)
+    known = {label: code for code, label in enumerate(classes.tolist())}
+    found = labels.classes[0].tolist()
+    unknown = [label for label in found if label not in known]
+    if labels.n_outputs > 1:
+        raise ValueError(f"y should be a 1d array, got {labels.n_outputs} columns instead")
+    if unknown:
+        raise ValueError(
+            f"y has the labels {unknown}, which the y of fit has not; the classes are {list(known)}"
+        )
+    codes: NDArray[np.int32] = np.array([known[label] for label in found], np.int32)[labels.codes]
+    return codes
+
+
+def warn_of_column(y: Any, stacklevel: int) -> None:
+    """Warn of a y with one column where one dimension is meant, as scikit-learn does."""
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning  # reading a target needs no more of it
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape "
+            "of y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def check_same_length(n_rows: int, n_targets: int) -> None:
+    """Raise if X and y disagree on the number of rows.
+
+    Examples
+    --------
+    >>> check_same_length(3, 3)
+    """
+    if n_rows != n_targets:
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: "
+            f"[{n_rows}, {n_targets}] (rows of X, rows of y)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """One output: its column, and the array it came from if that was an array."""
+
+    column: Column
+    array: NDArray[Any] | None
+
+    def __len__(self) -> int:
+        return len(self.column.values)
+
+
+def _open_target(y: Any) -> tuple[Sequence[_Cells], bool]:
+    """Return the outputs of y, and whether it is one-dimensional (or a single column)."""
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None")
+    if hasattr(y, "tocsr"):
+        raise TypeError("y must be dense; got a sparse matrix, call its toarray() first")
+    frame = y if isinstance(y, np.ndarray) else as_narwhals(y)
+    columns = _from_frame(frame) if frame is not y else _from_array(_as_array(y))
+    if not columns:
+        raise ValueError("y has 0 columns; at least one output is needed")
+    if len(columns[0]) == 0:
+        raise ValueError("y has 0 sample(s) while a minimum of 1 is required.")
+    return columns, len(columns) == 1
+
+
+def _from_frame(frame: Any) -> list[_Cells]:
+    import narwhals as nw
+
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError("y is a lazy frame; call its collect() and pass the result")
+    if isinstance(frame, nw.Series):
+        return [_Cells(frame_column(frame, "y"), None)]
+    columns = frame.iter_columns()
+    return [_Cells(frame_column(s, f"column {s.name!r} of y"), None) for s in columns]
+
+
+def _as_array(y: Any) -> NDArray[Any]:
+    if isinstance(y, np.ndarray):
+        return y
+    try:
+        array = np.asarray(y)
+    except ValueError as error:
+        raise ValueError("y must be a 1d array or have rows of the same length") from error
+    if array.dtype.kind in "US" and isinstance(y, list | tuple):
+        # NumPy turned numbers beside text into text, and None into "None": look at the objects.
+        array = np.array(y, dtype=object)
+    return array
+
+
+def _from_array(y: NDArray[Any]) -> list[_Cells]:
+    if y.dtype.names is not None:
+        raise TypeError("y is a structured array; pass a plain array or a data frame")
+    if y.dtype.kind == "c":
+        raise complex_error("y")
+    if y.ndim not in (1, 2):
+        raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+    table = y.reshape(-1, 1) if y.ndim == 1 else y
+    mask = np.ma.getmaskarray(table) if np.ma.is_masked(table) else None
+    table = np.asarray(table)
+    cells = []
+    for output in range(table.shape[1]):
+        hidden = None if mask is None else mask[:, output]
+        where = "y" if table.shape[1] == 1 else f"column {output} of y"
+        column = numpy_column(table[:, output], hidden, where)
+        cells.append(_Cells(column, table[:, output]))
+    return cells
+
+
+def _refuse_missing(column: Column) -> None:
+    values = column.values
+    is_missing = column.mask is not None
+    if column.levels is not None:
+        is_missing = bool((values < 0).any())
+    elif values.dtype.kind == "f":
+        is_missing = is_missing or bool(np.isnan(values).any())
+    if is_missing:
+        raise ValueError("Input y contains NaN. Rows without a target cannot be fitted on")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError(
+            "Input y contains infinity or a value too large for dtype('float64'). "
+            "The target must be finite"
+        )
+
+
+def _as_reals(cells: _Cells) -> NDArray[np.float64]:
+    column = cells.column
+    if column.levels:
+        raise ValueError(
+            f"y holds text or categories (such as {column.levels[0]!r}); a regressor needs numbers"
+        )
+    _refuse_missing(column)
+    if column.label in ("datetime", "timedelta"):
+        raise ValueError(f"y holds {column.label} values; a regressor needs numbers")
+    return np.asarray(column.values, np.float64)
+
+
+def _encode(cells: _Cells) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return the distinct labels in sorted order, and the code of each row."""
+    column = cells.column
+    _refuse_missing(column)
+    if column.label in ("datetime", "timedelta"):
+        raise ValueError(f"Unknown label type: {column.label}. Make y text or numbers")
+    if column.levels is not None:
+        return _encode_levels(column, cells.array)
+    values = column.values
+    if values.dtype.kind == "f" and np.any(values != np.floor(values)):
+        raise ValueError(
+            "Unknown label type: continuous. A classifier needs discrete classes, but y holds "
+            "numbers with fractions; use a regressor"
+        )
+    labels, codes = _encode_numbers(values)
+    if column.label == "boolean":
+        labels = labels.astype(bool)
+    elif cells.array is not None and cells.array.dtype.kind in "fiu":
+        labels = labels.astype(cells.array.dtype)
+    return labels, codes
+
+
+def _encode_levels(
+    column: Column, array: NDArray[Any] | None
+) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    levels = column.levels or ()
+    is_text = {isinstance(level, str) for level in levels}
+    if len(is_text) > 1:
+        raise ValueError("Unknown label type: y mixes text and numbers; make its labels text")
+    # Categories come in their own order; classes are sorted.
+    order = sorted(range(len(levels)), key=lambda code: levels[code])
+    rank = np.empty(len(levels), np.int32)
+    rank[order] = np.arange(len(levels), dtype=np.int32)
+    ordered = [levels[code] for code in order]
+    if is_text == {False}:
+        labels = np.array(ordered)
+    elif array is not None and array.dtype.kind == "U":
+        labels = np.array(ordered, dtype=array.dtype)
+    else:
+        labels = np.array(ordered, dtype=object)
+    return labels, rank[column.values]
+
+
+def _encode_numbers(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    low, high = values.min(), values.max()
+    if values.dtype.kind == "f" or int(high) - int(low) > 4 * len(values) + 256:
+        labels, inverse = np.unique(values, return_inverse=True)
+        return labels, inverse.astype(np.int32)
+    # A narrow range of integers needs no sorting: count, then look the codes up.
+    offsets = values.astype(np.int64) - int(low)
+    occurs = np.bincount(offsets) > 0
+    code_of = (np.cumsum(occurs) - 1).astype(np.int32)
+    labels = np.flatnonzero(occurs) + int(low)
+    return labels, code_of[offsets]

@@ -1,0 +1,204 @@
+"""Row weights: those the user gives, and those that class weights stand for.
+
+A row of weight two counts as that row twice, and a row of weight zero as absent. This holds for
+"balanced" class weights too: they balance the weighted counts of the classes.
+"""
+
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee.base.params import is_real
+from committee.tables.frame import as_narwhals
+from committee.tables.target import ClassTarget
+
+
+def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Read the weights of the rows.
+
+    Parameters
+    ----------
+    sample_weight : None, number, array-like or Series
+        Finite weights >= 0, not all zero; one number stands for all rows.
+    n_rows : int
+        Number of rows of the table.
+
+    Returns
+    -------
+    weights : ndarray of float64, shape (n_rows,), or None
+        None if every row has weight one. Never the caller's own array.
+
+    Examples
+    --------
+    >>> read_weights([0, 2, 1], 3).tolist()
+    [0.0, 2.0, 1.0]
+    """
+    if sample_weight is None:
+        return None
+    weights = _as_vector(sample_weight, n_rows)
+    if np.isnan(weights).any():
+        raise ValueError("Input sample_weight contains NaN. A row to leave out has weight 0")
+    if np.isinf(weights).any():
+        raise ValueError(
+            "Input sample_weight contains infinity or a value too large for dtype('float64')."
+        )
+    if (weights < 0).any():
+        row = int(np.argmax(weights < 0))
+        raise ValueError(
+            f"Negative values in data passed to `sample_weight`: it must be >= 0; "
+            f"got {weights[row]} for row {row}"
+        )
+    if not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    with np.errstate(over="ignore"):
+        if np.isinf(weights.sum()):
+            raise ValueError("the sum of sample_weight is too large for float64; scale it down")
+    return None if (weights == 1.0).all() else weights
+
+
+def are_repetitions(weights: NDArray[np.float64]) -> bool:
+    """Whether weights say how often each row is there: whole, and few enough to be counted.
+
+    Examples
+    --------
+    >>> are_repetitions(np.array([0.0, 2.0])), are_repetitions(np.array([1e300, 1e300]))
+    (True, False)
+    """
+    return bool((weights == np.floor(weights)).all()) and float(weights.sum()) < 2**31
+
+
+def _as_vector(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    if isinstance(sample_weight, numbers.Number):
+        if not isinstance(sample_weight, numbers.Real):
+            raise ValueError(f"sample_weight must be real numbers; got {sample_weight!r}")
+        return np.full(n_rows, float(sample_weight))
+    frame = sample_weight
+    if not isinstance(sample_weight, np.ndarray):
+        frame = as_narwhals(sample_weight)
+    array = np.asarray(sample_weight if frame is sample_weight else frame.to_numpy())
+    if isinstance(sample_weight, np.ma.MaskedArray) and np.ma.is_masked(sample_weight):
+        raise ValueError("Input sample_weight contains NaN: it has masked cells")
+    if array.ndim != 1:
+        raise ValueError(
+            f"Sample weights must be 1D array or scalar, got {array.ndim}D array. "
+            f"Expected either a scalar value or a 1D array of length {n_rows}."
+        )
+    if len(array) != n_rows:
+        raise ValueError(f"sample_weight.shape == {array.shape}, expected {(n_rows,)}!")
+    return _as_floats(array)
+
+
+def _as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64)
+    if array.dtype.kind == "O" and not any(isinstance(cell, str) for cell in array):
+        try:
+            return np.array([_float_or_nan(cell) for cell in array], np.float64)
+        except (TypeError, ValueError):
+            pass
+    raise ValueError(f"sample_weight must be real numbers; got an array of type {array.dtype}")
+
+
+def _float_or_nan(cell: Any) -> float:
+    # The NA of pandas refuses float().
+    return float("nan") if cell is None or type(cell).__name__ == "NAType" else float(cell)
+
+
+def class_weights(
+    class_weight: Any, target: ClassTarget, sample_weight: NDArray[np.float64] | None
+) -> NDArray[np.float64] | None:
+    """Return the factor by which class weights multiply the weight of each row.
+
+    Parameters
+    ----------
+    class_weight : None, "balanced", dict or list of these
+        A dict maps labels to weights >= 0; labels that it does not name have weight one. With
+        several outputs: "balanced", or a list with an entry for each output; factors multiply.
+    target : ClassTarget
+        The classes of the rows.
+    sample_weight : ndarray or None
+        The weights of the rows, which "balanced" counts with.
+
+    Returns
+    -------
+    factors : ndarray of float64, shape (n_rows,), or None
+        None if there are no class weights.
+
+    Examples
+    --------
+    >>> from committee.tables.target import read_classes
+    >>> class_weights("balanced", read_classes([0, 0, 0, 1]), None).round(2).tolist()
+    [0.67, 0.67, 0.67, 2.0]
+    """
+    if class_weight is None:
+        return None
+    factors = np.ones(len(target.codes))
+    for output, choice in enumerate(_by_output(class_weight, target.n_outputs)):
+        codes = target.codes[:, output]
+        if choice is None:
+            continue
+        if isinstance(choice, str):
+            per_class = _balanced(codes, len(target.classes[output]), sample_weight)
+        else:
+            per_class = _from_mapping(choice, target.classes[output])
+        factors *= per_class[codes]
+    is_used = factors > 0 if sample_weight is None else (factors > 0) & (sample_weight > 0)
+    if not is_used.any():
+        raise ValueError("class_weight leaves every row with weight zero")
+    return factors
+
+
+def _by_output(class_weight: Any, n_outputs: int) -> Sequence[Any]:
+    """Return what the user wants for each output."""
+    accepted = 'None, "balanced", a dict from classes to weights or a list of these (one an output)'
+    is_list = isinstance(class_weight, Sequence) and not isinstance(class_weight, str)
+    if isinstance(class_weight, Mapping) and n_outputs > 1:
+        raise ValueError(
+            "For multi-output, class_weight should be a list of dicts, or the string 'balanced'; "
+            f"got one dict for {n_outputs} outputs"
+        )
+    choices = list(class_weight) if is_list else [class_weight] * n_outputs
+    for choice in choices:
+        if isinstance(choice, str) and choice != "balanced":
+            raise ValueError(f"class_weight must be {accepted}; got {choice!r}")
+        if not (isinstance(choice, str | Mapping) or (choice is None and is_list)):
+            raise TypeError(f"class_weight must be {accepted}; got {choice!r}")
+    if len(choices) != n_outputs:
+        raise ValueError(
+            "For multi-output, number of elements in class_weight should match number of "
+            f"outputs; got {len(choices)} for {n_outputs}"
+        )
+    return choices
+
+
+def _balanced(
+    codes: NDArray[np.int32], n_classes: int, sample_weight: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Weights that give every class that is present the same total."""
+    totals = np.bincount(codes, weights=sample_weight, minlength=n_classes).astype(np.float64)
+    is_present = totals > 0
+    balanced = np.zeros(n_classes)
+    balanced[is_present] = totals.sum() / (is_present.sum() * totals[is_present])
+    return balanced
+
+
+def _from_mapping(weight_of: Mapping[Any, Any], labels: NDArray[Any]) -> NDArray[np.float64]:
+    known = labels.tolist()
+    for label, weight in weight_of.items():
+        if not is_real(weight):
+            raise TypeError(f"class_weight of {label!r} must be a number >= 0; got {weight!r}")
+        if not 0 <= weight < np.inf:
+            raise ValueError(f"class_weight of {label!r} must be a number >= 0; got {weight!r}")
+    unknown = [label for label in weight_of if label not in known]
+    without = [label for label in known if label not in weight_of]
+    # A class may be absent (from a fold, say) and a class may be left at one; both together look
+    # like labels of the wrong type or with a typing error.
+    if unknown and without:
+        raise ValueError(
+            f"The classes, {without}, are not in class_weight, which names {unknown} instead; "
+            f"the classes of y are {known}"
+        )
+    return np.array([float(weight_of.get(label, 1.0)) for label in known])

@@ -1,0 +1,41 @@
+// One pool of sleeping threads for the whole process.
+//
+// Work is a number of tasks; whoever is free claims the next one. The caller works too and never
+// waits for a worker that has not claimed anything, so a core taken by another program slows a
+// fit down but cannot stall it. A call from inside a task runs on the calling thread alone, unless
+// that task is the only one of its call (a forest of one tree still uses all threads).
+// After a fork the child builds a pool of its own: the parent's threads do not exist there.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "base/monitor.hpp"
+
+namespace committee {
+
+// Runs task(0) ... task(n_tasks - 1) on at most `n_threads` threads including the caller's, and
+// returns when all have ended. The first exception of a task (lowest task number among those
+// that ran) is thrown here after the others have ended; tasks not yet claimed are dropped then.
+// While waiting, the caller listens to `monitor` (may be null); when that is stopped, tasks not yet
+// claimed are dropped and Interrupted is thrown.
+void parallel_for(std::size_t n_tasks, std::size_t n_threads,
+                  const std::function<void(std::size_t)>& task, Monitor* monitor = nullptr);
+
+// The same for tasks that are neighbouring parts of arrays: the caller takes them from the front,
+// the others from the back. From call to call a part stays with whoever has it in the cache.
+void parallel_parts(std::size_t n_tasks, std::size_t n_threads,
+                    const std::function<void(std::size_t)>& task, Monitor* monitor = nullptr);
+
+// The number of chunks to cut `n_items` into so that each has at least `min_chunk` of them and
+// no thread idles long: a few per thread, one in all for a single thread, never zero.
+std::size_t chunk_count(std::size_t n_items, std::size_t min_chunk, std::size_t n_threads);
+
+// Chunk `index` of `n_chunks` equal ones of [0, n_items).
+struct Range {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+Range chunk_range(std::size_t n_items, std::size_t n_chunks, std::size_t index);
+
+}  // namespace committee

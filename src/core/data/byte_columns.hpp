@@ -1,0 +1,43 @@
+// The codes of a dataset as bytes, feature by feature.
+//
+// Codes of binned features fit a byte anyway; those of exact features may not, and stay wide. A
+// category with more levels keeps those that weigh most apart; all others share one code, and so
+// always go the same way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "data/binned_dataset.hpp"
+
+namespace committee {
+
+class ByteColumns {
+ public:
+  // `weights` has one entry a row.
+  ByteColumns(const BinnedDataset& dataset, std::span<const double> weights);
+
+  std::size_t size() const { return columns_.size(); }
+  const CodeColumn& column(std::size_t feature) const { return columns_[feature]; }
+  std::span<const CodeColumn> all() const { return columns_; }
+  // Of a feature that is not wide.
+  const std::uint8_t* codes(std::size_t feature) const {
+    return static_cast<const std::uint8_t*>(columns_[feature].codes);
+  }
+  // The code of a level.
+  std::uint32_t code_of_level(std::size_t feature, std::uint32_t level) const {
+    return maps_[feature].empty() ? level : maps_[feature][level];
+  }
+
+ private:
+  void share_codes(const CodeColumn& levels, std::span<const double> weights, std::size_t feature);
+
+  std::vector<CodeColumn> columns_;
+  std::vector<std::vector<std::uint8_t>> maps_;       // code of each level; empty: the level itself
+  std::vector<std::unique_ptr<std::uint8_t[]>> own_;  // codes that are not the dataset's
+};
+
+}  // namespace committee
