@@ -1,4 +1,4 @@
-"""Run a suite of benchmarks: `python benchmarks/run.py trees --quick`.
+"""Run a suite of benchmarks: `python -m benchmarks.run trees --quick`.
 
 Each part is saved as soon as it is measured, so that parts can be measured one at a time on a
 quiet machine. Full results are committed; quick ones only show that everything runs.
@@ -15,13 +15,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from benchmarks.contestants.contestant import MAX_THREADS
+from benchmarks.contestants.stand_in import STAND_IN
 from benchmarks.harness.environment import describe_environment, load_average
 from benchmarks.harness.halves import HALVES
 from benchmarks.harness.measure import say
-from benchmarks.contestants.contestant import MAX_THREADS
-from benchmarks.report.markdown import Part, page_section, read_results, write_results, write_section
 from benchmarks.harness.selection import Selecting, Selection
-from benchmarks.contestants.stand_in import STAND_IN
+from benchmarks.report.markdown import (
+    Part,
+    page_section,
+    read_results,
+    write_results,
+    write_section,
+)
 
 _HERE = Path(__file__).resolve().parent
 SUITES = ("smoke", "trees", "quinlan", "forests", "adaboost", "boosting", "stacking")
@@ -103,7 +109,7 @@ def _tell_suites(options: argparse.Namespace) -> None:
 
 
 def _suite(name: str) -> tuple[Part, ...]:
-    parts: tuple[Part, ...] = import_module(f"suites.{name}").PARTS
+    parts: tuple[Part, ...] = import_module(f"benchmarks.suites.{name}").PARTS
     return parts
 
 

@@ -14,10 +14,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.contestants.contestant import Contestant, taking_part, versions
 from benchmarks.harness.datasets import FOLDER_VARIABLE, TableInfo, list_tables
 from benchmarks.harness.fresh import Worker, resolve
 from benchmarks.harness.halves import half_of
 from benchmarks.harness.measure import say
+from benchmarks.harness.score_cache import RunKey, ScoreCache, fingerprint
+from benchmarks.harness.selection import Selection
 from benchmarks.parts.accuracy_result import (
     CONSTANT,
     AccuracyResult,
@@ -28,10 +31,7 @@ from benchmarks.parts.accuracy_result import (
     takes_a_share,
     time_table,
 )
-from benchmarks.contestants.contestant import Contestant, taking_part, versions
 from benchmarks.report.markdown import Goal
-from benchmarks.harness.score_cache import RunKey, ScoreCache, fingerprint
-from benchmarks.harness.selection import Selection
 
 
 @dataclass(frozen=True, slots=True)

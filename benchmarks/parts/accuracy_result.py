@@ -6,10 +6,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.report import markdown
 from benchmarks.harness.halves import HALVES
-from benchmarks.report.markdown import Goal, not_measured
 from benchmarks.harness.standings import Standing, TableScores, standings
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal, not_measured
 
 CONSTANT = "constant"
 

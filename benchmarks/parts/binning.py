@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.report import markdown
 from benchmarks.harness.datasets import higgs
 from benchmarks.harness.fresh import run_fresh
 from benchmarks.harness.measure import interleave
+from benchmarks.report import markdown
 from benchmarks.report.markdown import Goal
 
 DTYPES = ("float32", "float64")

@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.report import markdown
+from benchmarks.contestants.contestant import Contestant, libraries_here
 from benchmarks.harness.datasets import FOLDER_VARIABLE, TableInfo, list_tables, read_table
 from benchmarks.harness.fresh import run_fresh
 from benchmarks.harness.measure import measure_call, say
-from benchmarks.contestants.contestant import Contestant, libraries_here
+from benchmarks.report import markdown
 from benchmarks.report.markdown import Goal, best, number
 
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.report import markdown
 from benchmarks.parts.race import RacePart, RaceResult
+from benchmarks.report import markdown
 from benchmarks.report.markdown import Goal, not_measured
 
 

@@ -14,12 +14,18 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
-from benchmarks.report import markdown
+from benchmarks.contestants.contestant import Contestant
 from benchmarks.contestants.library_calls import core_predictor, describe_model
 from benchmarks.harness.datasets import Split, load_split
 from benchmarks.harness.fresh import run_fresh
-from benchmarks.harness.measure import interleave, measure_call, median_microseconds, paired_difference, say
-from benchmarks.contestants.contestant import Contestant
+from benchmarks.harness.measure import (
+    interleave,
+    measure_call,
+    median_microseconds,
+    paired_difference,
+    say,
+)
+from benchmarks.report import markdown
 from benchmarks.report.markdown import Goal, not_measured
 
 WARM_UP_ROWS = 1000

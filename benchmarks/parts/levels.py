@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.report import markdown
+from benchmarks.contestants.contestant import Contestant, libraries_here, taking_part
 from benchmarks.harness.fresh import run_fresh
 from benchmarks.harness.measure import measure_call, say
-from benchmarks.contestants.contestant import Contestant, libraries_here, taking_part
+from benchmarks.report import markdown
 from benchmarks.report.markdown import Goal, best, factor, not_measured, number
 
 N_LEVELS = 5

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.report import markdown
+from benchmarks.contestants.contestant import Contestant, libraries_here, taking_part, versions
 from benchmarks.harness.fresh import run_fresh
 from benchmarks.harness.measure import measure_memory, say
-from benchmarks.contestants.contestant import Contestant, libraries_here, taking_part, versions
+from benchmarks.report import markdown
 from benchmarks.report.markdown import Goal, not_measured
 
 WARM_UP_ROWS = 1000
@@ -65,7 +65,9 @@ class MemoryPart:
         found: dict[str, str] = {}
         with tempfile.TemporaryDirectory() as folder:
             shape: dict[str, Any] = {"n_train": settings.n_rows, "n_test": 1, "resample": 0}
-            run_fresh("benchmarks.harness.datasets:store_split", name=self.problem, folder=folder, **shape)
+            run_fresh(
+                "benchmarks.harness.datasets:store_split", name=self.problem, folder=folder, **shape
+            )
             for contestant in contestants:
                 if contestant.library == "committee" and not self.shares:
                     exact = contestant.params.get("split_finding") == "exact"

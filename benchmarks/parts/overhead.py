@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.report import markdown
 from benchmarks.harness.datasets import load_split
 from benchmarks.harness.fresh import run_fresh
 from benchmarks.harness.measure import say
+from benchmarks.report import markdown
 from benchmarks.report.markdown import Goal, number
 
 
@@ -89,10 +89,10 @@ def _overhead(found: list[dict[str, float]]) -> float:
 
 def stack_and_members(problem: str, n_rows: int, rounds: int) -> list[dict[str, float]]:
     """Fit the stack and its members in turn."""
+    from benchmarks.contestants.stacks import N_FOLDS, own_members, own_stack
     from sklearn.base import clone
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold
-    from benchmarks.contestants.stacks import N_FOLDS, own_members, own_stack
 
     split = load_split(problem, n_rows, 1, 0)
     X, y = split.X_train, split.y_train

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.report import markdown
+from benchmarks.contestants.contestant import Contestant, libraries_here
 from benchmarks.harness.datasets import FOLDER_VARIABLE, TableInfo, list_tables, read_table
 from benchmarks.harness.fresh import run_fresh
 from benchmarks.harness.measure import say
-from benchmarks.contestants.contestant import Contestant, libraries_here
+from benchmarks.report import markdown
 from benchmarks.report.markdown import Goal
 
 N_FOLDS = 10

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.report import markdown
+from benchmarks.contestants.contestant import Contestant, taking_part
 from benchmarks.harness.datasets import FOLDER_VARIABLE, is_there
 from benchmarks.harness.fresh import Worker, run_fresh
 from benchmarks.harness.measure import paired_difference, say
-from benchmarks.parts.fit import FitResult
-from benchmarks.contestants.contestant import Contestant, taking_part
-from benchmarks.report.markdown import Goal, not_measured
 from benchmarks.harness.scores import HIGHER_IS_BETTER
+from benchmarks.parts.fit import FitResult
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal, not_measured
 
 TOLERANCE = 0.005  # scores that differ by less than this share are equal
 

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from benchmarks.report import markdown
+from benchmarks.contestants.contestant import Contestant, libraries_here, taking_part
 from benchmarks.harness.datasets import load_split
 from benchmarks.harness.fresh import resolve, run_fresh
 from benchmarks.harness.measure import interleave
-from benchmarks.contestants.contestant import Contestant, libraries_here, taking_part
+from benchmarks.report import markdown
 from benchmarks.report.markdown import Goal, not_measured
 
 
@@ -152,7 +152,13 @@ def operate_in_turn(
     runner = Contestant(**contestant)
     model = runner.build().fit(split.X_train, split.y_train)
     calls = {
-        name: partial(resolve(f"benchmarks.contestants.library_calls:{name}"), runner, model, split.X_train, split.y_train)
+        name: partial(
+            resolve(f"benchmarks.contestants.library_calls:{name}"),
+            runner,
+            model,
+            split.X_train,
+            split.y_train,
+        )
         for name in operations
     }
     return interleave(calls, rounds, f"{n_rows:,} rows")

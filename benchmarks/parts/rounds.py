@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.report import markdown
+from benchmarks.contestants.contestant import Contestant, libraries_here, taking_part
 from benchmarks.harness.datasets import higgs
 from benchmarks.harness.fresh import run_fresh
 from benchmarks.harness.measure import interleave
-from benchmarks.contestants.contestant import Contestant, libraries_here, taking_part
+from benchmarks.report import markdown
 from benchmarks.report.markdown import Goal, not_measured
 
 

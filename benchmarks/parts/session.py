@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.contestants.contestant import Contestant, versions
 from benchmarks.contestants.library_calls import core_predictor, describe_model, stored_bytes
 from benchmarks.harness.measure import measure_call, median_microseconds, say
-from benchmarks.contestants.contestant import Contestant, versions
 from benchmarks.harness.scores import classification_scores, regression_scores
 
 WARM_UP_ROWS = 1000

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.report import markdown
 from benchmarks.harness.fresh import environment
 from benchmarks.harness.measure import say
+from benchmarks.report import markdown
 from benchmarks.report.markdown import Goal
 
 _PROGRAM = """

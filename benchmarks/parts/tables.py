@@ -13,11 +13,17 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from benchmarks.report import markdown
-from benchmarks.harness.datasets import FOLDER_VARIABLE, TableInfo, cut_table, list_tables, read_table
+from benchmarks.contestants.contestant import Contestant, taking_part
+from benchmarks.harness.datasets import (
+    FOLDER_VARIABLE,
+    TableInfo,
+    cut_table,
+    list_tables,
+    read_table,
+)
 from benchmarks.harness.fresh import run_fresh
 from benchmarks.harness.measure import measure_call, paired_difference, say
-from benchmarks.contestants.contestant import Contestant, taking_part
+from benchmarks.report import markdown
 from benchmarks.report.markdown import Goal
 
 HIGHER_IS_BETTER = {"roc_auc": True, "log_loss": False, "rmse": False}

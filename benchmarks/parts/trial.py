@@ -7,9 +7,9 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+from benchmarks.contestants.contestant import Contestant
 from benchmarks.harness.datasets import TableInfo, cut_table, read_table
 from benchmarks.harness.measure import measure_call
-from benchmarks.contestants.contestant import Contestant
 from benchmarks.harness.scores import table_score
 
 LONGEST_MESSAGE = 200

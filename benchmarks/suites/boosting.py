@@ -12,6 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.contestants.boosters import BINS, DEPTH, L2, LEAVES, MIN_ROWS, RATE, ROUNDS
+from benchmarks.contestants.contestant import Contestant, allowed_threads
+from benchmarks.contestants.stand_in import STAND_IN
 from benchmarks.parts.accuracy import AccuracyPart, AccuracySize, Entrant
 from benchmarks.parts.equal_loss import EqualLossPart, Series
 from benchmarks.parts.fit import answers_within, fits_faster, predicts_faster
@@ -25,9 +27,7 @@ from benchmarks.parts.race import (
     scores_as_well_as_the_fastest,
 )
 from benchmarks.parts.repeated import Ratio, Repeats, SmallFitsPart
-from benchmarks.contestants.contestant import Contestant, allowed_threads
 from benchmarks.report.markdown import Part
-from benchmarks.contestants.stand_in import STAND_IN
 
 THREADS = allowed_threads(1, 2)
 TOLERANCE = 0.002  # losses that differ by less than this share are equal
@@ -61,7 +61,7 @@ _OUR_NAME = "stand-in" if _HAS_STAND_IN else "committee"
 
 
 def _call_ours(label: str, task: str, threads: int, params: dict[str, Any]) -> Contestant:
-    module = "stand_in" if _HAS_STAND_IN else "committee"
+    module = "benchmarks.contestants.stand_in" if _HAS_STAND_IN else "committee"
     package = "sklearn" if _HAS_STAND_IN else ""
     estimator = f"{module}:{_ESTIMATORS[task]}"
     name = f"{_OUR_NAME} {label}".strip()

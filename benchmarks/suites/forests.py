@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from benchmarks.contestants.contestant import Contestant, nested, ours
 from benchmarks.parts.fit import answers_within, fits_faster
 from benchmarks.parts.memory import MemoryPart, MemoryShare, MemorySize
 from benchmarks.parts.race import (
@@ -20,7 +21,6 @@ from benchmarks.parts.race import (
 )
 from benchmarks.parts.repeated import OperationsPart, Ratio, Repeats, SmallFitsPart
 from benchmarks.parts.tables import Duel, TablesPart, TablesSize
-from benchmarks.contestants.contestant import Contestant, nested, ours
 from benchmarks.report.markdown import Part
 
 THREADS = 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks.contestants.contestant import Contestant, ours
 from benchmarks.parts.fit import FitPart, FitSize, fits_faster, scores_equal
 from benchmarks.parts.memory import MemoryPart, MemorySize
 from benchmarks.parts.race import (
@@ -12,7 +13,6 @@ from benchmarks.parts.race import (
     stores_within,
 )
 from benchmarks.parts.repeated import OperationsPart, Ratio, Repeats, SmallFitsPart
-from benchmarks.contestants.contestant import Contestant, ours
 from benchmarks.report.markdown import Part
 
 _CONTESTANTS = (

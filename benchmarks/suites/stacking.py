@@ -6,11 +6,16 @@ with all threads or members side by side, and the faster counts.
 
 from __future__ import annotations
 
+from benchmarks.contestants.contestant import Contestant
 from benchmarks.parts.overhead import OverheadPart, OverheadSize
-from benchmarks.parts.race import RacePart, RaceSize, fits_faster_than_all, scores_as_well_as_the_fastest
+from benchmarks.parts.race import (
+    RacePart,
+    RaceSize,
+    fits_faster_than_all,
+    scores_as_well_as_the_fastest,
+)
 from benchmarks.parts.repeated import Ratio, Repeats, SmallFitsPart
 from benchmarks.parts.tables import Duel, TablesPart, TablesSize
-from benchmarks.contestants.contestant import Contestant
 from benchmarks.report.markdown import Part
 
 _TOLERANCE = 0.0  # "at equal or better log loss": within one standard error
@@ -18,7 +23,12 @@ _TOLERANCE = 0.0  # "at equal or better log loss": within one standard error
 
 def _own(threads: int) -> Contestant:
     return Contestant(
-        "committee stack", "benchmarks.contestants.stacks:own_stack", {}, threads, "n_jobs", package="committee"
+        "committee stack",
+        "benchmarks.contestants.stacks:own_stack",
+        {},
+        threads,
+        "n_jobs",
+        package="committee",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.contestants.contestant import Contestant, ours
 from benchmarks.parts.binning import BinningPart, BinningSize
 from benchmarks.parts.fit import (
     FitPart,
@@ -16,7 +17,6 @@ from benchmarks.parts.fit import (
 from benchmarks.parts.memory import MemoryPart, MemorySize
 from benchmarks.parts.startup import StartupPart
 from benchmarks.parts.tables import Duel, TablesPart, TablesSize
-from benchmarks.contestants.contestant import Contestant, ours
 from benchmarks.report.markdown import Part
 
 # scikit-learn's tree is the fastest with C-ordered float32, which it is given; it has one thread.
