@@ -88,7 +88,7 @@ def test_a_suite_writes_all_it_measured_and_a_page(run_here, tmp_path):
     assert str(FOLDER.parent) not in text + page
     # fit, predict, one row, memory; fit, scores, predict, one row, file; small
     assert page.count("\n| committee hist, 2 threads |") == 10
-    assert "### Goals" in page
+    assert "## Goals" in page
 
 
 def test_parts_can_be_measured_and_rendered_one_at_a_time(run_here, tmp_path):
@@ -681,3 +681,34 @@ def test_error_rates_are_those_of_cross_validation(module, tmp_path, monkeypatch
         "p", "P", contestants, dict.fromkeys(names, 1.0), "nobody", sizes, 0.5
     )
     assert part.goals({"repeats": 1, "errors": {table.name: found}})[0].is_met
+
+
+# --- pages of the documentation -----------------------------------------------------------------
+
+SUITES = ("trees", "forests", "boosting", "adaboost", "quinlan", "stacking")
+DOCS = FOLDER.parent / "docs"
+
+
+@pytest.fixture
+def pages(module, monkeypatch):
+    for name in ("COMMITTEE_STAND_IN", "COMMITTEE_MAX_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    return module("report.pages")
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_the_page_of_a_suite_is_what_its_results_say(pages, suite):
+    page = (DOCS / "benchmarks" / f"{suite}.md").read_text(encoding="utf-8")
+    assert page == pages.suite_page(suite)
+
+
+def test_every_suite_has_a_page(pages, module):
+    assert set(pages.TITLES) == set(SUITES) == set(module("run").SUITES) - {"smoke"}
+
+
+def test_the_ratios_of_the_summary_are_those_of_the_results(pages):
+    text = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+    for name, lines in pages.summary_sections().items():
+        body = "\n".join(lines)
+        assert f"<!-- {name}: begin -->\n\n{body}\n\n<!-- {name}: end -->" in text
+    assert text.count("\n") < 300

@@ -90,7 +90,7 @@ def noise_note(readings: Iterable[Mapping[str, Any]]) -> list[str]:
     return ["", f"Other processes kept at most {max(known):.2f} cores busy during a measurement."]
 
 
-def page_section(parts: Sequence[Part], results: Mapping[str, Any]) -> list[str]:
+def page_section(parts: Sequence[Part], results: Mapping[str, Any], suite: str) -> list[str]:
     """Return the section of a suite: goals first, then each part."""
     measured = [(part, results[part.name]) for part in parts if part.name in results]
     # Two promises may turn out to be the same: the fastest peer is known only now.
@@ -99,15 +99,17 @@ def page_section(parts: Sequence[Part], results: Mapping[str, Any]) -> list[str]
     )
     lines = []
     if goals:
-        rows = [(goal.text, goal.measured, _verdict(goal)) for goal in goals]
-        lines += ["### Goals", "", *table(("goal", "measured", "met"), rows), ""]
+        rows = [(goal.text, goal.measured, verdict(goal)) for goal in goals]
+        lines += ["## Goals", "", *table(("goal", "measured", "met"), rows), ""]
     for part, record in measured:
-        lines += [f"### {part.title}", "", *part.render(record["result"]), ""]
+        lines += [f"## {part.title}", "", *part.render(record["result"]), ""]
+        lines += [f"`python -m benchmarks.run {suite} --full --only {part.name}`", ""]
         lines += [_provenance(record), ""]
     return lines
 
 
-def _verdict(goal: Goal) -> str:
+def verdict(goal: Goal) -> str:
+    """Return what the column "met" of a goal says."""
     if goal.is_met:
         return "yes"
     return "open" if goal.measured == NOT_MEASURED else "**missed**"

@@ -1,7 +1,7 @@
 """How often `leak_check` of stacks calls leakage: where there is none, and where there is.
 
-    COMMITTEE_DATA=folder python -m benchmarks.studies.leakage            # measure, then print the table
-    python -m benchmarks.studies.leakage --render                         # the table again
+    COMMITTEE_DATA=folder python -m benchmarks.studies.leakage   # measure, print the table
+    python -m benchmarks.studies.leakage --render   # the table again
 
 The tables are those of the tuning half (`halves.py`), because thresholds may be chosen by what is
 seen here; up to 1,000 rows of each are drawn anew for each seed. Losses that were promised and

@@ -1,7 +1,7 @@
 """Stacks of three tree ensembles with different meta-learners, on real tables of classes.
 
-    COMMITTEE_DATA=folder python -m benchmarks.studies.meta_learners      # measure, then print the table
-    python -m benchmarks.studies.meta_learners --render                   # the table again
+    COMMITTEE_DATA=folder python -m benchmarks.studies.meta_learners   # measure, print the table
+    python -m benchmarks.studies.meta_learners --render   # the table again
 
 Log loss on held-out rows, relative to logistic regression on probabilities, which is the default.
 The bound of log-odds (0.01, not 0.001) was chosen by one cut of each table, of both halves
