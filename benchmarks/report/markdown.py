@@ -71,9 +71,10 @@ def with_error(mean: float, error: float) -> str:
     return difference if math.isnan(error) else f"{difference} ± {number(error, 2)}"
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return a Markdown table: first column to the left, the others to the right."""
-    lines = [f"| {' | '.join(header)} |", "|---" + "|---:" * (len(header) - 1) + "|"]
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], n_left: int = 1) -> list[str]:
+    """Return a Markdown table: the first `n_left` columns to the left, the others to the right."""
+    rule = "|---" * n_left + "|---:" * (len(header) - n_left) + "|"
+    lines = [f"| {' | '.join(header)} |", rule]
     return [*lines, *(f"| {' | '.join(row)} |" for row in rows)]
 
 
