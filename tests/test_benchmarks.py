@@ -712,3 +712,9 @@ def test_the_ratios_of_the_summary_are_those_of_the_results(pages):
         body = "\n".join(lines)
         assert f"<!-- {name}: begin -->\n\n{body}\n\n<!-- {name}: end -->" in text
     assert text.count("\n") < 300
+
+
+def test_the_readme_has_the_command_of_every_table(pages):
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    body = "\n".join(pages.commands())
+    assert f"<!-- commands: begin -->\n\n{body}\n\n<!-- commands: end -->" in text

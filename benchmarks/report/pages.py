@@ -1,7 +1,7 @@
 """The pages of the documentation, from results: `python -m benchmarks.report.pages`.
 
 Each suite has a page with all its tables, docs/benchmarks/<suite>.md, which is generated as a
-whole. In docs/benchmarks.md only the lines between markers are generated.
+whole. In docs/benchmarks.md and benchmarks/README.md only lines between markers are generated.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from benchmarks.report.markdown import (
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+README = RESULTS.parent / "README.md"
 TITLES = {
     "trees": "Trees",
     "forests": "Forests and bagging",
@@ -121,13 +122,24 @@ def summary_sections() -> dict[str, list[str]]:
     }
 
 
-def write_pages(docs: Path = DOCS) -> None:
+def commands() -> list[str]:
+    """Return the section of benchmarks/README.md with the command of each table."""
+    rows = [
+        (part.title, f"`python -m benchmarks.run {suite} --full --only {part.name}`")
+        for suite in TITLES
+        for part in suite_parts(suite)
+    ]
+    return table(("table", "command"), rows, n_left=2)
+
+
+def write_pages() -> None:
     """Write the page of each suite and the generated sections of the summary."""
-    (docs / "benchmarks").mkdir(exist_ok=True)
+    (DOCS / "benchmarks").mkdir(exist_ok=True)
     for suite in TITLES:
-        (docs / "benchmarks" / f"{suite}.md").write_text(suite_page(suite), encoding="utf-8")
+        (DOCS / "benchmarks" / f"{suite}.md").write_text(suite_page(suite), encoding="utf-8")
     for name, lines in summary_sections().items():
-        write_section(docs / "benchmarks.md", name, lines)
+        write_section(DOCS / "benchmarks.md", name, lines)
+    write_section(README, "commands", commands())
 
 
 def _ratios() -> list[str]:
