@@ -714,6 +714,15 @@ def test_the_ratios_of_the_summary_are_those_of_the_results(pages):
     assert text.count("\n") < 300
 
 
+@pytest.mark.parametrize("suite", SUITES)
+def test_a_chart_shows_the_figures_of_the_results(pages, module, suite):
+    image = pytest.importorskip("PIL.Image")
+    with image.open(DOCS / "images" / f"benchmark-{suite}.png") as chart:
+        drawn = json.loads(chart.text["Description"])
+    assert drawn == module("report.charts").chart_values(suite)
+    assert f"(images/benchmark-{suite}.png)" in (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+
+
 def test_the_readme_has_the_command_of_every_table(pages):
     text = (FOLDER / "README.md").read_text(encoding="utf-8")
     body = "\n".join(pages.commands())
