@@ -51,7 +51,7 @@ CHARTS = {
     ),
     "quinlan": (
         Panel("port", "Levels, 2,000 x 20"),
-        Panel("published", "Error in %, ten folds, beside published error rates"),
+        Panel("published", "Error in %, ten folds, beside published rates (quoted from memory)"),
     ),
     "stacking": (
         Panel("stack-s", "Stack, 20,000 x 20"),
