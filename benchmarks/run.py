@@ -1,4 +1,4 @@
-"""Run a suite of benchmarks: `python benchmarks/run.py trees --quick`.
+"""Run a suite of benchmarks: `python -m benchmarks.run trees --quick`.
 
 Each part is saved as soon as it is measured, so that parts can be measured one at a time on a
 quiet machine. Full results are committed; quick ones only show that everything runs.
@@ -10,20 +10,25 @@ import argparse
 import os
 import time
 from collections.abc import Sequence
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from environment import describe_environment, load_average
-from halves import HALVES
-from measure import say
-from peers import MAX_THREADS
-from report import Part, page_section, read_results, write_results, write_section
-from selection import Selecting, Selection
-from stand_in import STAND_IN
+from benchmarks.contestants.contestant import MAX_THREADS
+from benchmarks.contestants.stand_in import STAND_IN
+from benchmarks.harness.environment import describe_environment, load_average
+from benchmarks.harness.halves import HALVES
+from benchmarks.harness.measure import say
+from benchmarks.harness.selection import Selecting, Selection
+from benchmarks.report.markdown import (
+    Part,
+    page_section,
+    read_results,
+    write_results,
+    write_section,
+)
+from benchmarks.report.pages import RESULTS, suite_parts, write_pages
 
-_HERE = Path(__file__).resolve().parent
 SUITES = ("smoke", "trees", "quinlan", "forests", "adaboost", "boosting", "stacking")
 
 
@@ -31,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run what the command line asks for."""
     options = _parse(arguments)
     _tell_suites(options)
-    parts = _suite(options.suite)
+    parts = suite_parts(options.suite)
     if options.list:
         _list(options.suite, parts)
         return
@@ -45,9 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 records[part.name] = record
                 write_results(results_file, options.suite, records)
     # Quick figures are no evidence: they reach a page only if one is named.
-    page = options.page or (_HERE.parent / "docs" / "benchmarks.md" if options.full else None)
-    if page is not None:
-        write_section(page, options.suite, page_section(parts, records))
+    if options.page is not None:
+        write_section(options.page, options.suite, page_section(parts, records, options.suite))
+    elif options.full and options.results == RESULTS:
+        write_pages()
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -57,7 +63,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("suite", choices=SUITES)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    what.add_argument("--full", action="store_true", help="the sizes of docs/benchmarks.md")
+    what.add_argument("--full", action="store_true", help="the sizes of the documentation")
     what.add_argument("--list", action="store_true", help="name the parts of the suite and stop")
     parser.add_argument("--only", metavar="NAME", action="append", help="one part; may be repeated")
     parser.add_argument("--resamples", type=_positive, help="paired resamples, for parts with them")
@@ -75,10 +81,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help="scikit-learn in the place of estimators that are not there yet; with --quick",
     )
-    parser.add_argument("--render", action="store_true", help="write the page, measure nothing")
-    parser.add_argument(
-        "--results", type=Path, default=_HERE / "results", help="folder of the JSON files"
-    )
+    parser.add_argument("--render", action="store_true", help="write the pages, measure nothing")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the JSON files")
     parser.add_argument("--page", type=Path, help="Markdown page to write the tables to")
     options = parser.parse_args(arguments)
     if options.full and (options.stand_in or options.max_threads):
@@ -100,11 +104,6 @@ def _tell_suites(options: argparse.Namespace) -> None:
         os.environ.pop(name, None)
         if value:
             os.environ[name] = str(int(value))
-
-
-def _suite(name: str) -> tuple[Part, ...]:
-    parts: tuple[Part, ...] = import_module(f"suites.{name}").PARTS
-    return parts
 
 
 def _list(suite: str, parts: Sequence[Part]) -> None:

@@ -19,12 +19,12 @@ FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 def module(monkeypatch):
     """Import a module of the folder by name; other tests do not see it."""
     before = set(sys.modules)
-    monkeypatch.syspath_prepend(str(FOLDER))
-    measure = importlib.import_module("measure")
+    monkeypatch.syspath_prepend(str(FOLDER.parent))
+    measure = importlib.import_module("benchmarks.harness.measure")
     # Nothing here depends on times, so nothing waits for quiet ones.
     monkeypatch.setattr(measure, "PAUSE_SECONDS", 0.0)
     monkeypatch.setattr(measure.gc, "collect", lambda: 0)
-    yield importlib.import_module
+    yield lambda name: importlib.import_module(f"benchmarks.{name}")
     for name in set(sys.modules) - before:
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(FOLDER)):
             del sys.modules[name]
@@ -33,7 +33,7 @@ def module(monkeypatch):
 @pytest.fixture
 def run_here(module, monkeypatch):
     """The command line, with what needs a fresh process done in this one: it is faster."""
-    resolve = module("fresh").resolve
+    resolve = module("harness.fresh").resolve
 
     def call(function, *, python=None, **arguments):
         return json.loads(json.dumps(resolve(function)(**json.loads(json.dumps(arguments)))))
@@ -88,7 +88,7 @@ def test_a_suite_writes_all_it_measured_and_a_page(run_here, tmp_path):
     assert str(FOLDER.parent) not in text + page
     # fit, predict, one row, memory; fit, scores, predict, one row, file; small
     assert page.count("\n| committee hist, 2 threads |") == 10
-    assert "### Goals" in page
+    assert "## Goals" in page
 
 
 def test_parts_can_be_measured_and_rendered_one_at_a_time(run_here, tmp_path):
@@ -137,33 +137,38 @@ def test_real_tables_of_a_folder_are_compared(run_here, tmp_path, monkeypatch, r
 
 def test_a_fresh_process_does_the_work(module, tmp_path):
     sizes = {"name": "higgs", "n_train": 30, "n_test": 20, "resample": 3}
-    assert module("fresh").run_fresh("datasets:store_split", folder=str(tmp_path), **sizes) is None
-    split = module("datasets").load_split(**sizes)
+    assert (
+        module("harness.fresh").run_fresh(
+            "benchmarks.harness.datasets:store_split", folder=str(tmp_path), **sizes
+        )
+        is None
+    )
+    split = module("harness.datasets").load_split(**sizes)
     np.testing.assert_array_equal(np.load(tmp_path / "X_train.npy"), split.X_train)
     np.testing.assert_array_equal(np.load(tmp_path / "y_test.npy"), split.y_test)
 
 
 def test_a_failure_in_a_fresh_process_is_told(module):
     with pytest.raises(RuntimeError, match="fresh:nothing failed in its own process"):
-        module("fresh").run_fresh("fresh:nothing")
+        module("harness.fresh").run_fresh("benchmarks.harness.fresh:nothing")
 
 
 def test_a_worker_keeps_its_object_and_what_is_printed_is_no_answer(module):
-    with module("fresh").Worker("code:InteractiveInterpreter") as worker:
+    with module("harness.fresh").Worker("code:InteractiveInterpreter") as worker:
         assert worker.call("runsource", source="print('noise'); kept = 1") is False
         assert worker.call("runsource", source="if kept:") is True  # an incomplete statement
 
 
 def test_a_failure_of_a_worker_is_told(module):
     with (
-        module("fresh").Worker("collections:Counter", a=2) as worker,
+        module("harness.fresh").Worker("collections:Counter", a=2) as worker,
         pytest.raises(RuntimeError, match="nothing of collections:Counter failed in its own"),
     ):
         worker.call("nothing")
 
 
 def test_a_contestant_may_name_another_interpreter_by_a_variable(module, monkeypatch):
-    peers = module("peers")
+    peers = module("contestants.contestant")
     away = peers.Contestant("x", "elsewhere.ensemble:Forest", python_variable="COMMITTEE_X")
     monkeypatch.delenv("COMMITTEE_X", raising=False)
     assert "COMMITTEE_X" in away.missing()
@@ -174,7 +179,7 @@ def test_a_contestant_may_name_another_interpreter_by_a_variable(module, monkeyp
 
 
 def test_contestants_that_are_not_there_are_left_out_and_their_goals_are_open(run_here, module):
-    race, peers = module("parts.race"), module("peers")
+    race, peers = module("parts.race"), module("contestants.contestant")
     mine = peers.ours("forest", "NoSuchForest")
     params = {"estimator": peers.nested("sklearn.tree:DecisionTreeClassifier", max_depth=2)}
     theirs = peers.Contestant("bag", "sklearn.ensemble:BaggingClassifier", params)
@@ -281,7 +286,7 @@ def test_equal_scores_are_within_one_error_or_half_a_percent(module, ours, their
 
 
 def test_scores_do_not_depend_on_the_type_of_the_probabilities(module):
-    scores = module("scores")
+    scores = module("harness.scores")
     truth = np.array([0, 1, 1, 0])
     shares = np.array([[1, 0], [0.5, 0.5], [1, 0], [0.75, 0.25]])
     found = scores.classification_scores(truth, shares)
@@ -300,7 +305,7 @@ def test_the_adapter_of_ydf_answers_in_the_order_of_the_classes(module, rng):
     pytest.importorskip("ydf")
     y = rng.permutation(np.repeat([2, 10, 33], [30, 60, 90]))  # YDF orders classes by frequency
     X = np.column_stack([y, rng.normal(size=len(y))]).astype(np.float32)
-    model = module("ydf_forests").YdfForestClassifier(num_trees=5).fit(X, y)
+    model = module("contestants.ydf_forests").YdfForestClassifier(num_trees=5).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), y)
     assert model.n_nodes >= 5 * 5
 
@@ -309,7 +314,9 @@ def test_ydf_looks_at_one_feature_more_than_it_is_told(module, rng):
     pytest.importorskip("ydf")
     y = rng.integers(0, 2, 300)
     X = np.column_stack([y, *rng.normal(size=(3, len(y)))]).astype(np.float32)
-    forest = module("ydf_forests").YdfForestClassifier(num_trees=50, num_candidate_attributes=3)
+    forest = module("contestants.ydf_forests").YdfForestClassifier(
+        num_trees=50, num_candidate_attributes=3
+    )
     # With all 4 features in sight the first one always wins: every tree is one split.
     assert forest.fit(X, y).n_nodes == 50 * 3
 
@@ -317,13 +324,13 @@ def test_ydf_looks_at_one_feature_more_than_it_is_told(module, rng):
 def test_contestants_take_turns(module):
     order = []
     calls = {name: lambda name=name: order.append(name) for name in "ab"}
-    readings = module("measure").interleave(calls, 3, "turns")
+    readings = module("harness.measure").interleave(calls, 3, "turns")
     assert order == list("ababab")
     assert [len(readings[name]) for name in "ab"] == [3, 3]
 
 
 def test_the_peak_of_memory_counts_what_was_freed_again(module):
-    measure = module("measure")
+    measure = module("harness.measure")
     size = 64 * 2**20
     reading, _ = measure.measure_memory(lambda: np.ones(size, dtype=np.uint8)[-1])
     assert reading.added > 0.9 * size or reading.method == "growth of ru_maxrss"
@@ -331,7 +338,7 @@ def test_the_peak_of_memory_counts_what_was_freed_again(module):
 
 
 def test_paired_differences_have_the_standard_error_of_their_mean(module):
-    paired_difference = module("measure").paired_difference
+    paired_difference = module("harness.measure").paired_difference
     mean, error = paired_difference([0.9, 0.8, 0.7], [0.8, 0.8, 0.5])
     assert mean == pytest.approx(0.1)
     assert error == pytest.approx(0.1 / math.sqrt(3))
@@ -339,7 +346,7 @@ def test_paired_differences_have_the_standard_error_of_their_mean(module):
 
 
 def test_only_the_lines_between_the_markers_change(module, tmp_path):
-    report = module("report")
+    report = module("report.markdown")
     page = tmp_path / "page.md"
     page.write_text("# Title\n\n<!-- x: begin -->\nold\n<!-- x: end -->\n\nlast words\n")
     report.write_section(page, "x", ["new"])
@@ -355,11 +362,11 @@ def test_only_the_lines_between_the_markers_change(module, tmp_path):
     [(0, "0"), (0.0000123, "0.0000123"), (1.5, "1.50"), (12.34, "12.3"), (15233, "15,233")],
 )
 def test_numbers_have_three_digits_and_no_exponent(module, value, text):
-    assert module("report").number(value) == text
+    assert module("report.markdown").number(value) == text
 
 
 def test_resamples_share_the_law_but_no_row(module):
-    higgs = module("datasets").higgs
+    higgs = module("harness.datasets").higgs
     X, y = higgs(500, seed=1)
     again, _ = higgs(500, seed=1)
     other, _ = higgs(500, seed=2)
@@ -374,7 +381,7 @@ def test_resamples_share_the_law_but_no_row(module):
 
 
 def test_equal_scores_share_a_rank_and_a_failure_is_last(module):
-    ranks = module("standings").ranks
+    ranks = module("harness.standings").ranks
     assert ranks({"a": 0.9, "b": 0.8, "c": 0.8, "d": None}, "roc_auc") == {
         "a": 1,
         "b": 2.5,
@@ -385,7 +392,7 @@ def test_equal_scores_share_a_rank_and_a_failure_is_last(module):
 
 
 def test_a_normalised_score_is_a_share_of_the_best_gain_over_the_constant(module):
-    normalised = module("standings").normalised
+    normalised = module("harness.standings").normalised
     scores = {"a": 1.0, "b": 1.5, "c": 2.0, "d": 2.5, "e": 99.0, "f": None}
     found = normalised(scores, 2.0, "rmse")
     assert found == {"a": 1, "b": 0.5, "c": 0, "d": -0.5, "e": -1, "f": -1}
@@ -394,7 +401,7 @@ def test_a_normalised_score_is_a_share_of_the_best_gain_over_the_constant(module
 
 
 def test_wins_are_counted_over_all_pairs(module):
-    wins = module("standings").wins
+    wins = module("harness.standings").wins
     assert wins({"a": 3.0, "b": 2.0, "c": 2.0}, "rmse") == {"a": 0, "b": 0.75, "c": 0.75}
     assert wins({"a": 3.0}, "rmse") == {"a": 0}
 
@@ -410,12 +417,12 @@ def test_wins_are_counted_over_all_pairs(module):
     ],
 )
 def test_one_percent_worse_than_the_constant_counts(module, score, constant, metric, is_worse):
-    found = module("standings").is_worse_than_constant(score, constant, metric)
+    found = module("harness.standings").is_worse_than_constant(score, constant, metric)
     assert found is is_worse
 
 
 def test_standings_are_means_over_tables(module):
-    standings = module("standings")
+    standings = module("harness.standings")
     tables = [
         standings.TableScores("x", "rmse", 2.0, {"a": 1.0, "b": 1.5}),
         standings.TableScores("y", "roc_auc", 0.5, {"a": None, "b": 0.4}),
@@ -427,7 +434,7 @@ def test_standings_are_means_over_tables(module):
 
 
 def test_the_halves_are_disjoint_and_do_not_move(module):
-    halves = module("halves")
+    halves = module("harness.halves")
     assert not halves.TUNE & halves.JUDGE
     assert (len(halves.TUNE), len(halves.JUDGE)) == (29, 27)
     names = ",".join(sorted(halves.TUNE)) + ";" + ",".join(sorted(halves.JUDGE))
@@ -437,7 +444,7 @@ def test_the_halves_are_disjoint_and_do_not_move(module):
 
 
 def test_the_rule_deals_tables_of_each_task_by_size_whatever_their_order(module, rng):
-    halves, info = module("halves"), module("datasets").TableInfo
+    halves, info = module("harness.halves"), module("harness.datasets").TableInfo
     tables = [
         info(f"{task}{n}", task, "y", "rmse", n, "f") for task in ("binary", "x") for n in range(8)
     ]
@@ -448,10 +455,10 @@ def test_the_rule_deals_tables_of_each_task_by_size_whatever_their_order(module,
 
 
 def test_the_halves_follow_from_the_rule(module):
-    tables = module("datasets").list_tables(10**9)
+    tables = module("harness.datasets").list_tables(10**9)
     if not tables:
         pytest.skip("COMMITTEE_DATA does not name a folder of tables")
-    halves = module("halves")
+    halves = module("harness.halves")
     rule = halves.alternate(tables)
     assert {name for name in rule if rule[name] == "tune"} == halves.TUNE
 
@@ -467,7 +474,7 @@ def test_seconds_to_a_loss_are_read_between_fits(module, target, seconds):
 
 
 def test_a_score_is_kept_for_its_version_threads_and_time_limit(module, tmp_path):
-    cache = module("score_cache")
+    cache = module("harness.score_cache")
     path = tmp_path / "scores.json"
     key = cache.RunKey("t", 0, "lib", "1", 2)
     cache.ScoreCache.read(path).put(key, {"score": 0.5})
@@ -484,7 +491,7 @@ def test_a_score_is_kept_for_its_version_threads_and_time_limit(module, tmp_path
 
 
 def test_a_fingerprint_follows_any_code_but_not_the_place(module, tmp_path):
-    fingerprint = module("score_cache").fingerprint
+    fingerprint = module("harness.score_cache").fingerprint
     for place in ("here", "there"):
         (tmp_path / place).mkdir()
         (tmp_path / place / "a.py").write_text("1")
@@ -500,7 +507,7 @@ def test_a_fingerprint_follows_any_code_but_not_the_place(module, tmp_path):
 
 def test_a_worker_that_takes_too_long_is_ended(module):
     with (
-        module("fresh").Worker("code:InteractiveInterpreter") as worker,
+        module("harness.fresh").Worker("code:InteractiveInterpreter") as worker,
         pytest.raises(TimeoutError, match=r"within 0\.2 s"),
     ):
         worker.call_within(0.2, "runsource", source="import time; time.sleep(60)")
@@ -515,7 +522,9 @@ def accuracy(run_here, tmp_path, *more):
 
 def test_defaults_are_scored_once_and_ranked(run_here, module, tmp_path, monkeypatch, rng):
     write_tables(tmp_path, monkeypatch, rng)
-    monkeypatch.setattr(module("peers"), "find_spec", lambda name: name == "sklearn" or None)
+    monkeypatch.setattr(
+        module("contestants.contestant"), "find_spec", lambda name: name == "sklearn" or None
+    )
     few, _ = accuracy(run_here, tmp_path, "--table", "b", "--seeds", "2")
     assert not (tmp_path / "boosting-quick.json").exists()  # a part of the tables is no result
     runs, page = accuracy(run_here, tmp_path)
@@ -562,7 +571,11 @@ def test_failures_and_time_limits_are_told_apart(module):
 def test_a_column_of_too_many_levels_is_encoded_for_scikit_learn(module, rng):
     level = rng.integers(0, 400, 3000)
     X = pd.DataFrame({"many": pd.Categorical(level), "few": pd.Categorical(level % 3)})
-    model = module("default_boosters").HistGradientBoosting("numbers").fit(X, 1.0 * (level % 3))
+    model = (
+        module("contestants.default_boosters")
+        .HistGradientBoosting("numbers")
+        .fit(X, 1.0 * (level % 3))
+    )
     assert np.abs(model.predict(X) - level % 3).max() < 0.5
 
 
@@ -597,7 +610,7 @@ def test_every_promise_about_boosting_names_contestants_of_its_part(module, monk
 @pytest.mark.filterwarnings("ignore")
 def test_the_adapters_of_boosters_answer_alike(module, rng, library, adapter):
     pytest.importorskip(library)
-    make = getattr(module("boosters"), adapter)
+    make = getattr(module("contestants.boosters"), adapter)
     X = rng.normal(size=(300, 3)).astype(np.float32)
     for n_classes in (2, 3):
         y = np.digitize(X[:, 0], np.linspace(-0.5, 0.5, n_classes - 1))
@@ -632,7 +645,7 @@ def test_every_promise_about_quinlans_trees_can_be_kept_or_broken(module):
 
 def test_a_fit_of_levels_tells_seconds_accuracy_and_size(module):
     levels = module("parts.levels")
-    peers = module("peers")
+    peers = module("contestants.contestant")
     size = {"n_rows": 400, "n_features": 6, "rounds": 1}
     (found,) = levels.fit_levels(dataclasses.asdict(peers.ours("ID3", "ID3Classifier")), size)
     assert found["wall"] > 0
@@ -642,10 +655,10 @@ def test_a_fit_of_levels_tells_seconds_accuracy_and_size(module):
 
 def test_ensembles_tell_how_long_trees_grow(module, tmp_path, monkeypatch, rng):
     write_tables(tmp_path, monkeypatch, rng)
-    ensembles, peers = module("parts.ensembles"), module("peers")
+    ensembles, peers = module("parts.ensembles"), module("contestants.contestant")
     tree = peers.nested("committee:C45Classifier")
     bag = peers.ours("bag", "BaggingClassifier", estimator=tree, n_estimators=3, random_state=0)
-    table = next(t for t in module("datasets").list_tables(10**6) if t.is_classification)
+    table = next(t for t in module("harness.datasets").list_tables(10**6) if t.is_classification)
     found = ensembles.fit_ensembles(dataclasses.asdict(table), [dataclasses.asdict(bag)], 1)
     (reading,) = found[bag.key]
     assert 0 < reading["growth"] < reading["cpu"]
@@ -656,10 +669,10 @@ def test_ensembles_tell_how_long_trees_grow(module, tmp_path, monkeypatch, rng):
 def test_error_rates_are_those_of_cross_validation(module, tmp_path, monkeypatch, rng):
     write_tables(tmp_path, monkeypatch, rng)
     published = module("parts.published")
-    contestants = (module("peers").ours("C4.5", "C45Classifier"),)
-    names = [table.name for table in module("datasets").list_tables(10**6)]
+    contestants = (module("contestants.contestant").ours("C4.5", "C45Classifier"),)
+    names = [table.name for table in module("harness.datasets").list_tables(10**6)]
     sizes = {"quick": published.PublishedSize(repeats=1, max_rows=10**6)}
-    table = next(t for t in module("datasets").list_tables(10**6) if t.is_classification)
+    table = next(t for t in module("harness.datasets").list_tables(10**6) if t.is_classification)
     found = published.errors_on_table(
         dataclasses.asdict(table), [dataclasses.asdict(each) for each in contestants], 1
     )
@@ -668,3 +681,51 @@ def test_error_rates_are_those_of_cross_validation(module, tmp_path, monkeypatch
         "p", "P", contestants, dict.fromkeys(names, 1.0), "nobody", sizes, 0.5
     )
     assert part.goals({"repeats": 1, "errors": {table.name: found}})[0].is_met
+
+
+# --- pages of the documentation -----------------------------------------------------------------
+
+SUITES = ("trees", "forests", "boosting", "adaboost", "quinlan", "stacking")
+DOCS = FOLDER.parent / "docs"
+
+
+@pytest.fixture
+def pages(module, monkeypatch):
+    for name in ("COMMITTEE_STAND_IN", "COMMITTEE_MAX_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    if not (FOLDER / "results").exists():
+        pytest.skip("a source distribution has no results")
+    return module("report.pages")
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_the_page_of_a_suite_is_what_its_results_say(pages, suite):
+    page = (DOCS / "benchmarks" / f"{suite}.md").read_text(encoding="utf-8")
+    assert page == pages.suite_page(suite)
+
+
+def test_every_suite_has_a_page(pages, module):
+    assert set(pages.TITLES) == set(SUITES) == set(module("run").SUITES) - {"smoke"}
+
+
+def test_the_ratios_of_the_summary_are_those_of_the_results(pages):
+    text = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+    for name, lines in pages.summary_sections().items():
+        body = "\n".join(lines)
+        assert f"<!-- {name}: begin -->\n\n{body}\n\n<!-- {name}: end -->" in text
+    assert text.count("\n") < 300
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_a_chart_shows_the_figures_of_the_results(pages, module, suite):
+    image = pytest.importorskip("PIL.Image")
+    with image.open(DOCS / "images" / f"benchmark-{suite}.png") as chart:
+        drawn = json.loads(chart.text["Description"])
+    assert drawn == module("report.charts").chart_values(suite)
+    assert f"(images/benchmark-{suite}.png)" in (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_has_the_command_of_every_table(pages):
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    body = "\n".join(pages.commands())
+    assert f"<!-- commands: begin -->\n\n{body}\n\n<!-- commands: end -->" in text

@@ -14,11 +14,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from datasets import FOLDER_VARIABLE, TableInfo, list_tables
-from fresh import Worker, resolve
-from halves import half_of
-from measure import say
-from parts.accuracy_result import (
+from benchmarks.contestants.contestant import Contestant, taking_part, versions
+from benchmarks.harness.datasets import FOLDER_VARIABLE, TableInfo, list_tables
+from benchmarks.harness.fresh import Worker, resolve
+from benchmarks.harness.halves import half_of
+from benchmarks.harness.measure import say
+from benchmarks.harness.score_cache import RunKey, ScoreCache, fingerprint
+from benchmarks.harness.selection import Selection
+from benchmarks.parts.accuracy_result import (
     CONSTANT,
     AccuracyResult,
     is_safe,
@@ -28,10 +31,7 @@ from parts.accuracy_result import (
     takes_a_share,
     time_table,
 )
-from peers import Contestant, taking_part, versions
-from report import Goal
-from score_cache import RunKey, ScoreCache, fingerprint
-from selection import Selection
+from benchmarks.report.markdown import Goal
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ def _trials(
     left, seconds = list(keys), settings.seconds
     try:
         with Worker(
-            "parts.trial:Trial",
+            "benchmarks.parts.trial:Trial",
             python=contestant.python,
             table=asdict(table),
             contestant=asdict(contestant),

@@ -6,10 +6,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import report
-from halves import HALVES
-from report import Goal, not_measured
-from standings import Standing, TableScores, standings
+from benchmarks.harness.halves import HALVES
+from benchmarks.harness.standings import Standing, TableScores, standings
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal, not_measured
 
 CONSTANT = "constant"
 
@@ -160,7 +160,7 @@ def _standing_table(result: AccuracyResult, half: str) -> list[str]:
                 f"{standing.firsts}",
                 f"{standing.failures}",
                 f"{standing.worse_than_constant}",
-                report.number(result.total_seconds(half, label)),
+                markdown.number(result.total_seconds(half, label)),
             )
         )
     where = "all tables" if half == "all" else f"half: {half}"
@@ -174,13 +174,13 @@ def _standing_table(result: AccuracyResult, half: str) -> list[str]:
         "over 1 % worse than constant",
         "s",
     )
-    return report.table(header, rows)
+    return markdown.table(header, rows)
 
 
 def score_table(result: AccuracyResult) -> list[str]:
     """Return the mean scores of each table."""
     header = ("scores", "half", "metric", *result.labels, CONSTANT)
-    return report.table(header, [_score_row(result, table) for table in result.tables])
+    return markdown.table(header, [_score_row(result, table) for table in result.tables])
 
 
 def _score_row(result: AccuracyResult, table: Mapping[str, Any]) -> tuple[str, ...]:
@@ -200,10 +200,10 @@ def time_table(result: AccuracyResult) -> list[str]:
             for label in result.labels
         ]
         rows.append((table["name"], *cells))
-    return report.table(("CPU seconds of a fit", *result.labels), rows)
+    return markdown.table(("CPU seconds of a fit", *result.labels), rows)
 
 
 def _cell(value: float | None, digits: int, timed_out: bool) -> str:
     if value is not None:
-        return report.number(value, digits)
+        return markdown.number(value, digits)
     return "time limit" if timed_out else "failed"

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import report
-from datasets import higgs
-from fresh import run_fresh
-from measure import interleave
-from report import Goal
+from benchmarks.harness.datasets import higgs
+from benchmarks.harness.fresh import run_fresh
+from benchmarks.harness.measure import interleave
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal
 
 DTYPES = ("float32", "float64")
 # LightGBM as it is fastest here: one dense block of rows, no messages.
@@ -43,7 +43,7 @@ class BinningPart:
         runs = {
             dtype: [
                 run_fresh(
-                    "parts.binning:bin_in_turn",
+                    "benchmarks.parts.binning:bin_in_turn",
                     n_rows=settings.n_rows,
                     dtype=dtype,
                     threads=self.threads,
@@ -61,20 +61,20 @@ class BinningPart:
         readings = []
         for dtype, threads, ours, theirs in self._pairs(result):
             readings += [*ours, *theirs]
-            walls = report.best(ours), report.best(theirs)
-            cpus = report.best(ours, "cpu"), report.best(theirs, "cpu")
-            times = map(report.number, (walls[0], cpus[0], walls[1], cpus[1]))
-            rows.append((_key(dtype, threads), *times, report.factor(walls[1], walls[0])))
+            walls = markdown.best(ours), markdown.best(theirs)
+            cpus = markdown.best(ours, "cpu"), markdown.best(theirs, "cpu")
+            times = map(markdown.number, (walls[0], cpus[0], walls[1], cpus[1]))
+            rows.append((_key(dtype, threads), *times, markdown.factor(walls[1], walls[0])))
         header = ("input", "committee s", "CPU s", "LightGBM s", "CPU s", "speed")
         n_measured = result["settings"]["processes"] * result["settings"]["rounds"]
         caption = f"{result['settings']['n_rows']:,} rows x 28, best of {n_measured}."
-        return [caption, "", *report.table(header, rows), *report.noise_note(readings)]
+        return [caption, "", *markdown.table(header, rows), *markdown.noise_note(readings)]
 
     def goals(self, result: Mapping[str, Any]) -> list[Goal]:
         """Compare the speeds with what is promised."""
         goals = []
         for dtype, threads, ours, theirs in self._pairs(result):
-            ratio = report.best(theirs) / report.best(ours)
+            ratio = markdown.best(theirs) / markdown.best(ours)
             text = f"bin {_key(dtype, threads)}: {self.promised:g}x faster than LightGBM"
             goals.append(Goal(text, f"{ratio:.1f}x", ratio >= self.promised))
         return goals

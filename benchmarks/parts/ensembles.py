@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import report
-from datasets import FOLDER_VARIABLE, TableInfo, list_tables, read_table
-from fresh import run_fresh
-from measure import measure_call, say
-from peers import Contestant, libraries_here
-from report import Goal, best, number
+from benchmarks.contestants.contestant import Contestant, libraries_here
+from benchmarks.harness.datasets import FOLDER_VARIABLE, TableInfo, list_tables, read_table
+from benchmarks.harness.fresh import run_fresh
+from benchmarks.harness.measure import measure_call, say
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal, best, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class EnsemblesPart:
         rounds = resamples or settings.rounds
         readings = {
             table.name: run_fresh(
-                "parts.ensembles:fit_ensembles",
+                "benchmarks.parts.ensembles:fit_ensembles",
                 table=asdict(table),
                 contestants=[asdict(each) for each in self.contestants],
                 rounds=rounds,
@@ -94,7 +94,7 @@ class EnsemblesPart:
             "walk what it takes to send the training rows down all of them; both without what the "
             "engine's own threads do for a single tree of a boosted committee.",
             "",
-            *report.table(head, rows),
+            *markdown.table(head, rows),
         ]
 
     def goals(self, result: Mapping[str, Any]) -> list[Goal]:

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import report
-from parts.race import RacePart, RaceResult
-from report import Goal, not_measured
+from benchmarks.parts.race import RacePart, RaceResult
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal, not_measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,10 @@ class EqualLossPart(RacePart):
         key, target, found = self._read(reader)
         rows = []
         for label, seconds in found.items():
-            cell = "not reached" if seconds is None else report.number(seconds)
+            cell = "not reached" if seconds is None else markdown.number(seconds)
             rows.append((label, cell))
-        rows.insert(0, (key, report.number(report.best(reader.fits(key)))))
-        lines = report.table((f"fit to a {reader.metric} of {target:.4f}", "s"), rows)
+        rows.insert(0, (key, markdown.number(markdown.best(reader.fits(key)))))
+        lines = markdown.table((f"fit to a {reader.metric} of {target:.4f}", "s"), rows)
         return [*super().render(result), *lines]
 
     def goals(self, result: Mapping[str, Any]) -> list[Goal]:
@@ -79,7 +79,7 @@ class EqualLossPart(RacePart):
             goal = Goal(text, "no peer reached it", True)
         else:
             fastest = min(known, key=known.__getitem__)
-            ratio = known[fastest] / report.best(reader.fits(self.mine))
+            ratio = known[fastest] / markdown.best(reader.fits(self.mine))
             goal = Goal(text, f"{ratio:.2f}x ({fastest})", ratio >= self.times)
         return [goal, *super().goals(result)]
 
@@ -90,7 +90,7 @@ class EqualLossPart(RacePart):
         found = {}
         for each in self.series:
             present = [name for name in each.keys if result.has(name)]
-            fits = [(report.best(result.fits(name)), _loss(result, name)) for name in present]
+            fits = [(markdown.best(result.fits(name)), _loss(result, name)) for name in present]
             if fits:
                 found[each.label] = seconds_to_reach(target, fits)
         return key, target, found

@@ -14,13 +14,19 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
-import report
-from beyond import core_predictor, describe_model
-from datasets import Split, load_split
-from fresh import run_fresh
-from measure import interleave, measure_call, median_microseconds, paired_difference, say
-from peers import Contestant
-from report import Goal, not_measured
+from benchmarks.contestants.contestant import Contestant
+from benchmarks.contestants.library_calls import core_predictor, describe_model
+from benchmarks.harness.datasets import Split, load_split
+from benchmarks.harness.fresh import run_fresh
+from benchmarks.harness.measure import (
+    interleave,
+    measure_call,
+    median_microseconds,
+    paired_difference,
+    say,
+)
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal, not_measured
 
 WARM_UP_ROWS = 1000
 SINGLE_ROWS = 500  # different rows in turn, so that caches are as cold as in real use
@@ -65,7 +71,7 @@ class FitPart:
             say(f" resample {resample + 1} of {count}")
             rounds.append(
                 run_fresh(
-                    "parts.fit:fit_round",
+                    "benchmarks.parts.fit:fit_round",
                     problem=self.problem,
                     settings=asdict(settings),
                     resample=resample,
@@ -240,7 +246,7 @@ def fits_faster(key: str, times: float, peer: str | None = None) -> Callable[[Fi
         text = f"fit {result.subject}: {key} {claim}"
         if not result.has(key, other):
             return not_measured(text)
-        ratio = report.best(result.fits(other)) / report.best(result.fits(key))
+        ratio = markdown.best(result.fits(other)) / markdown.best(result.fits(key))
         return Goal(text, f"{ratio:.1f}x" if times >= 1 else f"{ratio:.2f}x", ratio >= times)
 
     return check
@@ -254,7 +260,7 @@ def predicts_faster(key: str, peer: str, times: float) -> Callable[[FitResult], 
         text = f"predict {rows}: {key} at least {times:g}x faster than {peer}"
         if not {key, peer} <= set(result.rounds[0]["predictions"]):  # not all of them fit
             return not_measured(text)
-        ratio = report.best(result.predictions(peer)) / report.best(result.predictions(key))
+        ratio = markdown.best(result.predictions(peer)) / markdown.best(result.predictions(key))
         return Goal(text, f"{ratio:.1f}x", ratio >= times)
 
     return check
@@ -269,7 +275,7 @@ def scores_equal(key: str) -> Callable[[FitResult], Goal]:
         rows = f"{result.settings['n_train']:,} rows"
         text = f"{result.metric} of {key} on {rows} at least that of {result.peer} (2 errors)"
         is_met = gain >= 0 or gain >= -2 * error
-        return Goal(text, report.with_error(mean, error), is_met)
+        return Goal(text, markdown.with_error(mean, error), is_met)
 
     return check
 
@@ -297,20 +303,20 @@ def _caption(result: FitResult) -> list[str]:
 
 
 def _fits(result: FitResult) -> list[str]:
-    peer_wall = report.best(result.fits(result.peer))
+    peer_wall = markdown.best(result.fits(result.peer))
     rows = []
     for key in result.rounds[0]["fits"]:
         fits = result.fits(key)
         mean, error = result.difference(key)
-        wall = report.best(fits)
+        wall = markdown.best(fits)
         rows.append(
             (
                 key,
-                report.number(wall),
-                report.number(report.best(fits, "cpu")),
-                report.factor(peer_wall, wall),
+                markdown.number(wall),
+                markdown.number(markdown.best(fits, "cpu")),
+                markdown.factor(peer_wall, wall),
                 f"{statistics.fmean(fit['score'] for fit in fits):.4f}",
-                "" if key == result.peer else report.with_error(mean, error),
+                "" if key == result.peer else markdown.with_error(mean, error),
                 f"{statistics.fmean(fit['nodes'] for fit in fits):,.0f}"
                 if "nodes" in fits[0]
                 else "",
@@ -318,18 +324,18 @@ def _fits(result: FitResult) -> list[str]:
         )
     header = ("fit", "s", "CPU s", "speed", result.metric, "difference ± error", "nodes")
     readings = [fit for key in result.rounds[0]["fits"] for fit in result.fits(key)]
-    return [*report.table(header, rows), *report.noise_note(readings), ""]
+    return [*markdown.table(header, rows), *markdown.noise_note(readings), ""]
 
 
 def _predictions(result: FitResult) -> list[str]:
-    peer_wall = report.best(result.predictions(result.peer))
+    peer_wall = markdown.best(result.predictions(result.peer))
     rows = []
     for key in result.rounds[0]["predictions"]:
         readings = result.predictions(key)
-        wall, cpu = report.best(readings), report.best(readings, "cpu")
-        rows.append((key, *map(report.number, (wall, cpu)), report.factor(peer_wall, wall)))
+        wall, cpu = markdown.best(readings), markdown.best(readings, "cpu")
+        rows.append((key, *map(markdown.number, (wall, cpu)), markdown.factor(peer_wall, wall)))
     header = (f"predict {result.settings['n_test']:,} rows", "s", "CPU s", "speed")
-    return [*report.table(header, rows), ""]
+    return [*markdown.table(header, rows), ""]
 
 
 def _single_rows(result: FitResult) -> list[str]:
@@ -337,4 +343,4 @@ def _single_rows(result: FitResult) -> list[str]:
     for key in result.rounds[0]["single_row"]:
         times = [result.microseconds(key, where) for where in _PLACES]
         rows.append((key, *("" if time is None else f"{time:.1f}" for time in times)))
-    return report.table(("one row", *(f"{place}, µs" for place in _PLACES.values())), rows)
+    return markdown.table(("one row", *(f"{place}, µs" for place in _PLACES.values())), rows)

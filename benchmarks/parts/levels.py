@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import report
-from fresh import run_fresh
-from measure import measure_call, say
-from peers import Contestant, libraries_here, taking_part
-from report import Goal, best, factor, not_measured, number
+from benchmarks.contestants.contestant import Contestant, libraries_here, taking_part
+from benchmarks.harness.fresh import run_fresh
+from benchmarks.harness.measure import measure_call, say
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal, best, factor, not_measured, number
 
 N_LEVELS = 5
 
@@ -49,7 +49,7 @@ class LevelsPart:
         settings = self.sizes[size]
         readings = {
             each.key: run_fresh(
-                "parts.levels:fit_levels",
+                "benchmarks.parts.levels:fit_levels",
                 python=each.python,
                 contestant=asdict(each),
                 size=asdict(settings) | {"rounds": resamples or settings.rounds},
@@ -77,7 +77,7 @@ class LevelsPart:
             f"{settings['n_rows']:,} rows, {settings['n_features']} columns of {N_LEVELS} levels; "
             f"the best seconds of {settings['rounds']}, accuracy on the training rows.",
             "",
-            *report.table(head, rows),
+            *markdown.table(head, rows),
         ]
 
     def goals(self, result: Mapping[str, Any]) -> list[Goal]:

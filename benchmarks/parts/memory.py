@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import report
-from fresh import run_fresh
-from measure import measure_memory, say
-from peers import Contestant, libraries_here, taking_part, versions
-from report import Goal, not_measured
+from benchmarks.contestants.contestant import Contestant, libraries_here, taking_part, versions
+from benchmarks.harness.fresh import run_fresh
+from benchmarks.harness.measure import measure_memory, say
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal, not_measured
 
 WARM_UP_ROWS = 1000
 INPUT_SHARE = 1.5  # of the input as float32; the codes come on top
@@ -65,17 +65,19 @@ class MemoryPart:
         found: dict[str, str] = {}
         with tempfile.TemporaryDirectory() as folder:
             shape: dict[str, Any] = {"n_train": settings.n_rows, "n_test": 1, "resample": 0}
-            run_fresh("datasets:store_split", name=self.problem, folder=folder, **shape)
+            run_fresh(
+                "benchmarks.harness.datasets:store_split", name=self.problem, folder=folder, **shape
+            )
             for contestant in contestants:
                 if contestant.library == "committee" and not self.shares:
                     exact = contestant.params.get("split_finding") == "exact"
                     bounds[contestant.key] = run_fresh(
-                        "parts.memory:bound", folder=folder, exact=exact
+                        "benchmarks.parts.memory:bound", folder=folder, exact=exact
                     )
             for _ in range(settings.repeats):
                 for contestant in contestants:
                     reading = run_fresh(
-                        "parts.memory:fit_memory",
+                        "benchmarks.parts.memory:fit_memory",
                         python=contestant.python,
                         folder=folder,
                         contestant=asdict(contestant),
@@ -107,9 +109,9 @@ class MemoryPart:
             f"worst process of {result['settings']['repeats']}."
         )
         if not result["bounds"]:
-            return [caption, "", *report.table(header[:2], [row[:2] for row in rows])]
+            return [caption, "", *markdown.table(header[:2], [row[:2] for row in rows])]
         caption += f" The bound is {INPUT_SHARE} x the input plus the codes."
-        return [caption, "", *report.table(header, rows)]
+        return [caption, "", *markdown.table(header, rows)]
 
     def goals(self, result: Mapping[str, Any]) -> list[Goal]:
         """Compare peaks with bounds, or with the peer's."""

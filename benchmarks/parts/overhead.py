@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import report
-from datasets import load_split
-from fresh import run_fresh
-from measure import say
-from report import Goal, number
+from benchmarks.harness.datasets import load_split
+from benchmarks.harness.fresh import run_fresh
+from benchmarks.harness.measure import say
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class OverheadPart:
         settings = self.sizes[size]
         readings = {
             str(n_rows): run_fresh(
-                "parts.overhead:stack_and_members",
+                "benchmarks.parts.overhead:stack_and_members",
                 problem=self.problem,
                 n_rows=n_rows,
                 rounds=resamples or settings.rounds,
@@ -64,7 +64,7 @@ class OverheadPart:
             "The members one by one: each fitted to arrays of the rows of each fold, asked about "
             "the others, and fitted to all rows. Two threads, the best of each.",
             "",
-            *report.table(head, rows),
+            *markdown.table(head, rows),
         ]
 
     def goals(self, result: Mapping[str, Any]) -> list[Goal]:
@@ -89,10 +89,10 @@ def _overhead(found: list[dict[str, float]]) -> float:
 
 def stack_and_members(problem: str, n_rows: int, rounds: int) -> list[dict[str, float]]:
     """Fit the stack and its members in turn."""
+    from benchmarks.contestants.stacks import N_FOLDS, own_members, own_stack
     from sklearn.base import clone
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold
-    from stacks import N_FOLDS, own_members, own_stack
 
     split = load_split(problem, n_rows, 1, 0)
     X, y = split.X_train, split.y_train

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import report
-from datasets import FOLDER_VARIABLE, TableInfo, list_tables, read_table
-from fresh import run_fresh
-from measure import say
-from peers import Contestant, libraries_here
-from report import Goal
+from benchmarks.contestants.contestant import Contestant, libraries_here
+from benchmarks.harness.datasets import FOLDER_VARIABLE, TableInfo, list_tables, read_table
+from benchmarks.harness.fresh import run_fresh
+from benchmarks.harness.measure import say
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal
 
 N_FOLDS = 10
 
@@ -57,7 +57,7 @@ class PublishedPart:
             return None
         errors = {
             table.name: run_fresh(
-                "parts.published:errors_on_table",
+                "benchmarks.parts.published:errors_on_table",
                 table=asdict(table),
                 contestants=[asdict(each) for each in self.contestants],
                 repeats=resamples or settings.repeats,
@@ -80,7 +80,7 @@ class PublishedPart:
         return [
             f"Ten folds, {result['repeats']} times over. Published: {self.source}.",
             "",
-            *report.table(head, rows),
+            *markdown.table(head, rows),
         ]
 
     def goals(self, result: Mapping[str, Any]) -> list[Goal]:

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import report
-from datasets import FOLDER_VARIABLE, is_there
-from fresh import Worker, run_fresh
-from measure import paired_difference, say
-from parts.fit import FitResult
-from peers import Contestant, taking_part
-from report import Goal, not_measured
-from scores import HIGHER_IS_BETTER
+from benchmarks.contestants.contestant import Contestant, taking_part
+from benchmarks.harness.datasets import FOLDER_VARIABLE, is_there
+from benchmarks.harness.fresh import Worker, run_fresh
+from benchmarks.harness.measure import paired_difference, say
+from benchmarks.harness.scores import HIGHER_IS_BETTER
+from benchmarks.parts.fit import FitResult
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal, not_measured
 
 TOLERANCE = 0.005  # scores that differ by less than this share are equal
 
@@ -96,7 +96,7 @@ class RacePart:
 
     def _store(self, settings: RaceSize, resample: int, folder: str) -> None:
         run_fresh(
-            "datasets:store_split",
+            "benchmarks.harness.datasets:store_split",
             name=self.problem,
             n_train=settings.n_train,
             n_test=settings.n_test,
@@ -124,7 +124,7 @@ def _race(
         workers = {}
         for each in contestants:
             worker = Worker(
-                "parts.session:Session",
+                "benchmarks.parts.session:Session",
                 python=each.python,
                 folder=folder,
                 contestant=asdict(each),
@@ -185,7 +185,7 @@ class RaceResult(FitResult):
     def fastest(self, keys: tuple[str, ...]) -> str | None:
         """Return the contestant with the shortest fit; None if none took part."""
         present = [key for key in keys if self.has(key)]
-        return min(present, key=lambda key: report.best(self.fits(key)), default=None)
+        return min(present, key=lambda key: markdown.best(self.fits(key)), default=None)
 
     def stored(self, key: str) -> Mapping[str, int] | None:
         """Return bytes and nodes of the stored model of the first resample."""
@@ -226,7 +226,7 @@ def _compare_scores(result: RaceResult, key: str, peer: str, metric: str, tolera
     mean, error = result.compare(key, peer, metric)
     loss = -mean if HIGHER_IS_BETTER[metric] else mean
     near = tolerance * abs(statistics.fmean(result.scores(peer, metric)))
-    return Goal(text, report.with_error(mean, error), loss <= near or loss <= error)
+    return Goal(text, markdown.with_error(mean, error), loss <= near or loss <= error)
 
 
 def fits_faster_than_all(
@@ -239,7 +239,7 @@ def fits_faster_than_all(
         fastest = result.fastest(peers)
         if fastest is None or not result.has(key):
             return not_measured(text)
-        ratio = report.best(result.fits(fastest)) / report.best(result.fits(key))
+        ratio = markdown.best(result.fits(fastest)) / markdown.best(result.fits(key))
         return Goal(text, f"{ratio:.2f}x ({fastest})", ratio >= times)
 
     return check
@@ -256,9 +256,9 @@ def predicts_faster_than_all(
         present = [peer for peer in peers if result.has(peer)]
         if not result.has(key) or not present:
             return not_measured(text)
-        walls = {peer: report.best(result.predictions(peer)) for peer in present}
+        walls = {peer: markdown.best(result.predictions(peer)) for peer in present}
         fastest = min(walls, key=walls.__getitem__)
-        ratio = walls[fastest] / report.best(result.predictions(key))
+        ratio = walls[fastest] / markdown.best(result.predictions(key))
         return Goal(text, f"{ratio:.1f}x ({fastest})", ratio >= times)
 
     return check
@@ -289,17 +289,17 @@ def _caption(result: RaceResult) -> list[str]:
 
 
 def _fits(result: RaceResult) -> list[str]:
-    peer_wall = report.best(result.fits(result.peer))
+    peer_wall = markdown.best(result.fits(result.peer))
     rows = []
     for key in result.keys:
         fits = result.fits(key)
-        wall = report.best(fits)
-        times = map(report.number, (wall, report.best(fits, "cpu")))
+        wall = markdown.best(fits)
+        times = map(markdown.number, (wall, markdown.best(fits, "cpu")))
         nodes = f"{fits[0]['nodes']:,}" if "nodes" in fits[0] else ""
-        rows.append((key, *times, report.factor(peer_wall, wall), nodes))
+        rows.append((key, *times, markdown.factor(peer_wall, wall), nodes))
     readings = [fit for key in result.keys for fit in result.fits(key)]
     header = ("fit", "s", "CPU s", "speed", "nodes")
-    return [*report.table(header, rows), *report.noise_note(readings), ""]
+    return [*markdown.table(header, rows), *markdown.noise_note(readings), ""]
 
 
 def _scores(result: RaceResult) -> list[str]:
@@ -308,23 +308,23 @@ def _scores(result: RaceResult) -> list[str]:
         cells = []
         for metric in result.metrics:
             mean = f"{statistics.fmean(result.scores(key, metric)):.4f}"
-            difference = report.with_error(*result.compare(key, result.peer, metric))
+            difference = markdown.with_error(*result.compare(key, result.peer, metric))
             cells.append(mean if key == result.peer else f"{mean} ({difference})")
         rows.append((key, *cells))
-    return [*report.table(("mean score (difference ± error)", *result.metrics), rows), ""]
+    return [*markdown.table(("mean score (difference ± error)", *result.metrics), rows), ""]
 
 
 def _predictions(result: RaceResult) -> list[str]:
     if not result.predictions(result.peer):
         return []
-    peer_wall = report.best(result.predictions(result.peer))
+    peer_wall = markdown.best(result.predictions(result.peer))
     rows = []
     for key in result.keys:
         readings = result.predictions(key)
-        wall, cpu = report.best(readings), report.best(readings, "cpu")
-        rows.append((key, *map(report.number, (wall, cpu)), report.factor(peer_wall, wall)))
+        wall, cpu = markdown.best(readings), markdown.best(readings, "cpu")
+        rows.append((key, *map(markdown.number, (wall, cpu)), markdown.factor(peer_wall, wall)))
     header = (f"predict {result.settings['n_test']:,} rows", "s", "CPU s", "speed")
-    return [*report.table(header, rows), ""]
+    return [*markdown.table(header, rows), ""]
 
 
 def _single_rows(result: RaceResult) -> list[str]:
@@ -335,7 +335,7 @@ def _single_rows(result: RaceResult) -> list[str]:
         rows.append((key, *("" if time is None else f"{time:,.1f}" for time in times)))
     if not rows:
         return []
-    return [*report.table(("one row", *(f"{each}, µs" for each in places.values())), rows), ""]
+    return [*markdown.table(("one row", *(f"{each}, µs" for each in places.values())), rows), ""]
 
 
 def _stored(result: RaceResult) -> list[str]:
@@ -345,4 +345,4 @@ def _stored(result: RaceResult) -> list[str]:
         if size is not None:
             per_node = f"{size['bytes'] / size['nodes']:.1f}"
             rows.append((key, f"{size['bytes'] / 2**20:,.1f}", f"{size['nodes']:,}", per_node))
-    return report.table(("file", "MiB", "nodes", "bytes a node"), rows) if rows else []
+    return markdown.table(("file", "MiB", "nodes", "bytes a node"), rows) if rows else []

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-import report
-from datasets import load_split
-from fresh import resolve, run_fresh
-from measure import interleave
-from peers import Contestant, libraries_here, taking_part
-from report import Goal, not_measured
+from benchmarks.contestants.contestant import Contestant, libraries_here, taking_part
+from benchmarks.harness.datasets import load_split
+from benchmarks.harness.fresh import resolve, run_fresh
+from benchmarks.harness.measure import interleave
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal, not_measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class SmallFitsPart:
         settings = self.sizes[size]
         contestants = [asdict(each) for each in taking_part(self.contestants)]
         readings = run_fresh(
-            "parts.repeated:fit_in_turn",
+            "benchmarks.parts.repeated:fit_in_turn",
             problem=self.problem,
             contestants=contestants,
             **asdict(settings),
@@ -96,7 +96,7 @@ class OperationsPart:
         if not taking_part([self.contestant]):
             return None
         readings = run_fresh(
-            "parts.repeated:operate_in_turn",
+            "benchmarks.parts.repeated:operate_in_turn",
             problem=self.problem,
             contestant=asdict(self.contestant),
             operations=self.operations,
@@ -152,7 +152,13 @@ def operate_in_turn(
     runner = Contestant(**contestant)
     model = runner.build().fit(split.X_train, split.y_train)
     calls = {
-        name: partial(resolve(f"beyond:{name}"), runner, model, split.X_train, split.y_train)
+        name: partial(
+            resolve(f"benchmarks.contestants.library_calls:{name}"),
+            runner,
+            model,
+            split.X_train,
+            split.y_train,
+        )
         for name in operations
     }
     return interleave(calls, rounds, f"{n_rows:,} rows")
@@ -168,11 +174,11 @@ def _median(readings: list[Mapping[str, Any]]) -> float:
 def _table(what: str, readings: Mapping[str, list[Mapping[str, Any]]]) -> list[str]:
     rows = []
     for key, values in readings.items():
-        times = (_median(values), report.best(values), report.best(values, "cpu"))
-        rows.append((key.replace("_", " "), *map(report.number, times)))
+        times = (_median(values), markdown.best(values), markdown.best(values, "cpu"))
+        rows.append((key.replace("_", " "), *map(markdown.number, times)))
     every = [reading for values in readings.values() for reading in values]
-    lines = report.table((what, "median s", "best s", "best CPU s"), rows)
-    return [*lines, *report.noise_note(every)]
+    lines = markdown.table((what, "median s", "best s", "best CPU s"), rows)
+    return [*lines, *markdown.noise_note(every)]
 
 
 def _check(promise: Ratio, readings: Mapping[str, list[Mapping[str, Any]]], title: str) -> Goal:

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import report
-from datasets import higgs
-from fresh import run_fresh
-from measure import interleave
-from peers import Contestant, libraries_here, taking_part
-from report import Goal, not_measured
+from benchmarks.contestants.contestant import Contestant, libraries_here, taking_part
+from benchmarks.harness.datasets import higgs
+from benchmarks.harness.fresh import run_fresh
+from benchmarks.harness.measure import interleave
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal, not_measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class RoundsPart:
         for n_rows in settings.rows:
             for n_features in settings.features:
                 seconds = run_fresh(
-                    "parts.rounds:seconds_of_a_round",
+                    "benchmarks.parts.rounds:seconds_of_a_round",
                     n_rows=n_rows,
                     n_features=n_features,
                     rounds=settings.rounds,
@@ -75,7 +75,7 @@ class RoundsPart:
                 f"{1e6 * each['seconds'][key]:,.0f} ({_nanoseconds(each, key):.2f})" for key in keys
             ]
             rows.append((f"{each['n_rows']:,} x {each['n_features']}", *cells))
-        return [caption, "", *report.table(("a round", *keys), rows)]
+        return [caption, "", *markdown.table(("a round", *keys), rows)]
 
     def goals(self, result: Mapping[str, Any]) -> list[Goal]:
         """Compare the sizes."""
@@ -120,7 +120,7 @@ def seconds_of_a_round(
     found = {}
     for each in contestants:
         key = Contestant(**each).key
-        times = [report.best(readings[f"{key} / {n_rounds}"]) for n_rounds in (few, many)]
+        times = [markdown.best(readings[f"{key} / {n_rounds}"]) for n_rounds in (few, many)]
         found[key] = (times[1] - times[0]) / (many - few)
     return found
 

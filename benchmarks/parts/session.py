@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from beyond import core_predictor, describe_model, stored_bytes
-from measure import measure_call, median_microseconds, say
-from peers import Contestant, versions
-from scores import classification_scores, regression_scores
+from benchmarks.contestants.contestant import Contestant, versions
+from benchmarks.contestants.library_calls import core_predictor, describe_model, stored_bytes
+from benchmarks.harness.measure import measure_call, median_microseconds, say
+from benchmarks.harness.scores import classification_scores, regression_scores
 
 WARM_UP_ROWS = 1000
 SINGLE_ROWS = 500  # different rows in turn, so that caches are as cold as in real use

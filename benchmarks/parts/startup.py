@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import report
-from fresh import environment
-from measure import say
-from report import Goal
+from benchmarks.harness.fresh import environment
+from benchmarks.harness.measure import say
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal
 
 _PROGRAM = """
 import time
@@ -56,7 +56,7 @@ class StartupPart:
         rows += [(f"then {each}", f"{_median(times[each], 'added'):.3f}") for each in times]
         count = len(next(iter(times.values())))
         caption = f"Median of {count} fresh interpreters, files in the cache of the system."
-        return [caption, "", *report.table(("statement", "s"), rows)]
+        return [caption, "", *markdown.table(("statement", "s"), rows)]
 
     def goals(self, result: Mapping[str, Any]) -> list[Goal]:
         """Compare the medians with the limits."""

@@ -13,12 +13,18 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-import report
-from datasets import FOLDER_VARIABLE, TableInfo, cut_table, list_tables, read_table
-from fresh import run_fresh
-from measure import measure_call, paired_difference, say
-from peers import Contestant, taking_part
-from report import Goal
+from benchmarks.contestants.contestant import Contestant, taking_part
+from benchmarks.harness.datasets import (
+    FOLDER_VARIABLE,
+    TableInfo,
+    cut_table,
+    list_tables,
+    read_table,
+)
+from benchmarks.harness.fresh import run_fresh
+from benchmarks.harness.measure import measure_call, paired_difference, say
+from benchmarks.report import markdown
+from benchmarks.report.markdown import Goal
 
 HIGHER_IS_BETTER = {"roc_auc": True, "log_loss": False, "rmse": False}
 
@@ -79,7 +85,7 @@ class TablesPart:
                 duel.name: [asdict(each) for each in _side(duel, table)] for duel in self.duels
             }
             scores = run_fresh(
-                "parts.tables:duel_on_table",
+                "benchmarks.parts.tables:duel_on_table",
                 table=asdict(table),
                 duels=duels,
                 resamples=resamples or settings.resamples,
@@ -103,15 +109,15 @@ class TablesPart:
         ]
         names = list(result["tables"][0]["duels"])
         overview = ("settings", "wins", "ties", "losses", "mean rank", "fit time, geometric mean")
-        lines += [*report.table(overview, [_summary(name, result) for name in names]), ""]
+        lines += [*markdown.table(overview, [_summary(name, result) for name in names]), ""]
         for name in names:
             header = (name, "metric", "committee", "peer", "difference ± error", "s", "peer s")
             cells = [_row(table, name) for table in result["tables"]]
             if "constant" in result["tables"][0]:  # older results do not tell
                 header = (*header, "constant")
-                values = [report.number(table["constant"], 4) for table in result["tables"]]
+                values = [markdown.number(table["constant"], 4) for table in result["tables"]]
                 cells = [(*row, value) for row, value in zip(cells, values, strict=True)]
-            lines += [*report.table(header, cells), ""]
+            lines += [*markdown.table(header, cells), ""]
         return lines
 
     def goals(self, result: Mapping[str, Any]) -> list[Goal]:
@@ -123,13 +129,13 @@ class TablesPart:
 
     def _promised(self, table: Mapping[str, Any], name: str) -> list[Goal]:
         duel, where = table["duels"][name], f"{table['name']}, {name}"
-        ratio = report.best(duel["peer"]) / report.best(duel["ours"])
+        ratio = markdown.best(duel["peer"]) / markdown.best(duel["ours"])
         mean, error = paired_difference(*_scores(table, name))
         return [
             Goal(f"fit {where}: {self.times:g}x faster", f"{ratio:.1f}x", ratio >= self.times),
             Goal(
                 f"{table['metric']} on {where}: as good as the peer's (within 1 error)",
-                report.with_error(mean, error),
+                markdown.with_error(mean, error),
                 _outcome(table, name)[0] >= 0,
             ),
         ]
@@ -229,7 +235,7 @@ def _summary(name: str, result: Mapping[str, Any]) -> tuple[str, ...]:
     ratios = []
     for table in result["tables"]:
         duel = table["duels"][name]
-        ratios.append(report.best(duel["peer"]) / report.best(duel["ours"]))
+        ratios.append(markdown.best(duel["peer"]) / markdown.best(duel["ours"]))
     speed = f"{statistics.geometric_mean(ratios):.1f}x faster"
     return (name, *map(str, counts), f"{rank:.2f}, peer {3 - rank:.2f}", speed)
 
@@ -237,13 +243,13 @@ def _summary(name: str, result: Mapping[str, Any]) -> tuple[str, ...]:
 def _row(table: Mapping[str, Any], name: str) -> tuple[str, ...]:
     ours, theirs = _scores(table, name)
     mean, error = paired_difference(ours, theirs)
-    means = [report.number(statistics.fmean(scores), 4) for scores in (ours, theirs)]
+    means = [markdown.number(statistics.fmean(scores), 4) for scores in (ours, theirs)]
     duel = table["duels"][name]
-    times = [report.number(report.best(duel[side]), 2) for side in ("ours", "peer")]
+    times = [markdown.number(markdown.best(duel[side]), 2) for side in ("ours", "peer")]
     return (
         f"{table['name']} ({table['n_rows']:,} x {table['n_features']})",
         table["metric"],
         *means,
-        report.with_error(mean, error),
+        markdown.with_error(mean, error),
         *times,
     )

@@ -7,10 +7,10 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from datasets import TableInfo, cut_table, read_table
-from measure import measure_call
-from peers import Contestant
-from scores import table_score
+from benchmarks.contestants.contestant import Contestant
+from benchmarks.harness.datasets import TableInfo, cut_table, read_table
+from benchmarks.harness.measure import measure_call
+from benchmarks.harness.scores import table_score
 
 LONGEST_MESSAGE = 200
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from parts.fit import fits_faster
-from parts.race import RacePart, RaceSize, predicts_faster_than_all, scores_as_well
-from parts.repeated import Ratio, Repeats, SmallFitsPart
-from parts.rounds import RoundsPart, RoundsSize
-from parts.tables import Duel, TablesPart, TablesSize
-from peers import Contestant, nested, ours
-from report import Part
+from benchmarks.contestants.contestant import Contestant, nested, ours
+from benchmarks.parts.fit import fits_faster
+from benchmarks.parts.race import RacePart, RaceSize, predicts_faster_than_all, scores_as_well
+from benchmarks.parts.repeated import Ratio, Repeats, SmallFitsPart
+from benchmarks.parts.rounds import RoundsPart, RoundsSize
+from benchmarks.parts.tables import Duel, TablesPart, TablesSize
+from benchmarks.report.markdown import Part
 
 _ROUNDS = 200
 _BINS: dict[str, Any] = {"n_estimators": _ROUNDS, "split_finding": "hist"}
@@ -98,12 +98,20 @@ def _duel(name: str, n_estimators: int, **params: Any) -> Duel:
         (
             _ours("", 2, n_estimators=n_estimators, **params),
             Contestant(
-                "scikit-learn", "adaboosts:prepared_classifier", settings, package="sklearn"
+                "scikit-learn",
+                "benchmarks.contestants.adaboosts:prepared_classifier",
+                settings,
+                package="sklearn",
             ),
         ),
         (
             ours("", "AdaBoostRegressor", threads=2, **settings),
-            Contestant("scikit-learn", "adaboosts:prepared_regressor", settings, package="sklearn"),
+            Contestant(
+                "scikit-learn",
+                "benchmarks.contestants.adaboosts:prepared_regressor",
+                settings,
+                package="sklearn",
+            ),
         ),
     )
 

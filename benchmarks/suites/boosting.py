@@ -11,12 +11,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from boosters import BINS, DEPTH, L2, LEAVES, MIN_ROWS, RATE, ROUNDS
-from parts.accuracy import AccuracyPart, AccuracySize, Entrant
-from parts.equal_loss import EqualLossPart, Series
-from parts.fit import answers_within, fits_faster, predicts_faster
-from parts.memory import MemoryPart, MemoryShare, MemorySize
-from parts.race import (
+from benchmarks.contestants.boosters import BINS, DEPTH, L2, LEAVES, MIN_ROWS, RATE, ROUNDS
+from benchmarks.contestants.contestant import Contestant, allowed_threads
+from benchmarks.contestants.stand_in import STAND_IN
+from benchmarks.parts.accuracy import AccuracyPart, AccuracySize, Entrant
+from benchmarks.parts.equal_loss import EqualLossPart, Series
+from benchmarks.parts.fit import answers_within, fits_faster, predicts_faster
+from benchmarks.parts.memory import MemoryPart, MemoryShare, MemorySize
+from benchmarks.parts.race import (
     RacePart,
     RaceSize,
     fits_faster_than_all,
@@ -24,10 +26,8 @@ from parts.race import (
     scores_as_well,
     scores_as_well_as_the_fastest,
 )
-from parts.repeated import Ratio, Repeats, SmallFitsPart
-from peers import Contestant, allowed_threads
-from report import Part
-from stand_in import STAND_IN
+from benchmarks.parts.repeated import Ratio, Repeats, SmallFitsPart
+from benchmarks.report.markdown import Part
 
 THREADS = allowed_threads(1, 2)
 TOLERANCE = 0.002  # losses that differ by less than this share are equal
@@ -61,7 +61,7 @@ _OUR_NAME = "stand-in" if _HAS_STAND_IN else "committee"
 
 
 def _call_ours(label: str, task: str, threads: int, params: dict[str, Any]) -> Contestant:
-    module = "stand_in" if _HAS_STAND_IN else "committee"
+    module = "benchmarks.contestants.stand_in" if _HAS_STAND_IN else "committee"
     package = "sklearn" if _HAS_STAND_IN else ""
     estimator = f"{module}:{_ESTIMATORS[task]}"
     name = f"{_OUR_NAME} {label}".strip()
@@ -102,7 +102,7 @@ def _peer(label: str, adapter: str, package: str, layout: str = "C", **params: A
     def make(task: str, threads: int) -> Contestant:
         return Contestant(
             label,
-            f"boosters:{adapter}",
+            f"benchmarks.contestants.boosters:{adapter}",
             {"task": task, **params},
             threads,
             "n_jobs",
@@ -362,7 +362,7 @@ def _entrant(label: str, adapter: str, package: str) -> Entrant:
     def side(task: str) -> Contestant:
         return Contestant(
             label,
-            f"default_boosters:{adapter}",
+            f"benchmarks.contestants.default_boosters:{adapter}",
             {"task": task},
             ONE_THREAD,
             "n_jobs",

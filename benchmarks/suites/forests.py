@@ -9,19 +9,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from parts.fit import answers_within, fits_faster
-from parts.memory import MemoryPart, MemoryShare, MemorySize
-from parts.race import (
+from benchmarks.contestants.contestant import Contestant, nested, ours
+from benchmarks.parts.fit import answers_within, fits_faster
+from benchmarks.parts.memory import MemoryPart, MemoryShare, MemorySize
+from benchmarks.parts.race import (
     RacePart,
     RaceSize,
     predicts_faster_than_all,
     scores_as_well,
     stores_within,
 )
-from parts.repeated import OperationsPart, Ratio, Repeats, SmallFitsPart
-from parts.tables import Duel, TablesPart, TablesSize
-from peers import Contestant, nested, ours
-from report import Part
+from benchmarks.parts.repeated import OperationsPart, Ratio, Repeats, SmallFitsPart
+from benchmarks.parts.tables import Duel, TablesPart, TablesSize
+from benchmarks.report.markdown import Part
 
 THREADS = 2
 SKLEARNEX_PYTHON = "COMMITTEE_SKLEARNEX_PYTHON"
@@ -57,7 +57,7 @@ def _sklearnex(label: str, estimator: str, **params: Any) -> Contestant:
 def _ydf(label: str, **params: Any) -> Contestant:
     return Contestant(
         f"YDF {label}".strip(),
-        "ydf_forests:YdfForestClassifier",
+        "benchmarks.contestants.ydf_forests:YdfForestClassifier",
         params,
         THREADS,
         "num_threads",

@@ -5,11 +5,11 @@ imodels runs in an environment of its own, named by COMMITTEE_IMODELS_PYTHON.
 
 from __future__ import annotations
 
-from parts.ensembles import EnsemblesPart, EnsemblesSize
-from parts.levels import LevelsPart, LevelsSize
-from parts.published import PublishedPart, PublishedSize
-from peers import Contestant, nested, ours
-from report import Part
+from benchmarks.contestants.contestant import Contestant, nested, ours
+from benchmarks.parts.ensembles import EnsemblesPart, EnsemblesSize
+from benchmarks.parts.levels import LevelsPart, LevelsSize
+from benchmarks.parts.published import PublishedPart, PublishedSize
+from benchmarks.report.markdown import Part
 
 IMODELS_PYTHON = "COMMITTEE_IMODELS_PYTHON"
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from parts.fit import FitPart, FitSize, fits_faster, scores_equal
-from parts.memory import MemoryPart, MemorySize
-from parts.race import (
+from benchmarks.contestants.contestant import Contestant, ours
+from benchmarks.parts.fit import FitPart, FitSize, fits_faster, scores_equal
+from benchmarks.parts.memory import MemoryPart, MemorySize
+from benchmarks.parts.race import (
     RacePart,
     RaceSize,
     predicts_faster_than_all,
     scores_as_well,
     stores_within,
 )
-from parts.repeated import OperationsPart, Ratio, Repeats, SmallFitsPart
-from peers import Contestant, ours
-from report import Part
+from benchmarks.parts.repeated import OperationsPart, Ratio, Repeats, SmallFitsPart
+from benchmarks.report.markdown import Part
 
 _CONTESTANTS = (
     ours("hist", "DecisionTreeClassifier", split_finding="hist", threads=2),

@@ -6,19 +6,29 @@ with all threads or members side by side, and the faster counts.
 
 from __future__ import annotations
 
-from parts.overhead import OverheadPart, OverheadSize
-from parts.race import RacePart, RaceSize, fits_faster_than_all, scores_as_well_as_the_fastest
-from parts.repeated import Ratio, Repeats, SmallFitsPart
-from parts.tables import Duel, TablesPart, TablesSize
-from peers import Contestant
-from report import Part
+from benchmarks.contestants.contestant import Contestant
+from benchmarks.parts.overhead import OverheadPart, OverheadSize
+from benchmarks.parts.race import (
+    RacePart,
+    RaceSize,
+    fits_faster_than_all,
+    scores_as_well_as_the_fastest,
+)
+from benchmarks.parts.repeated import Ratio, Repeats, SmallFitsPart
+from benchmarks.parts.tables import Duel, TablesPart, TablesSize
+from benchmarks.report.markdown import Part
 
 _TOLERANCE = 0.0  # "at equal or better log loss": within one standard error
 
 
 def _own(threads: int) -> Contestant:
     return Contestant(
-        "committee stack", "stacks:own_stack", {}, threads, "n_jobs", package="committee"
+        "committee stack",
+        "benchmarks.contestants.stacks:own_stack",
+        {},
+        threads,
+        "n_jobs",
+        package="committee",
     )
 
 
@@ -26,7 +36,7 @@ def _peer(threads: int, side_by_side: bool) -> Contestant:
     label = "scikit-learn stack, members side by side" if side_by_side else "scikit-learn stack"
     return Contestant(
         label,
-        "stacks:peer_stack",
+        "benchmarks.contestants.stacks:peer_stack",
         {"side_by_side": side_by_side},
         threads,
         "n_jobs",
@@ -43,7 +53,7 @@ def _adult(side_by_side: bool) -> Duel:
     name = "members side by side" if side_by_side else "members with all threads"
     peer = Contestant(
         "scikit-learn stack",
-        "stacks:prepared_peer_stack",
+        "benchmarks.contestants.stacks:prepared_peer_stack",
         {"side_by_side": side_by_side, "n_text": 8},
         2,
         "n_jobs",

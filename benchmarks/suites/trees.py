@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from parts.binning import BinningPart, BinningSize
-from parts.fit import (
+from benchmarks.contestants.contestant import Contestant, ours
+from benchmarks.parts.binning import BinningPart, BinningSize
+from benchmarks.parts.fit import (
     FitPart,
     FitSize,
     answers_within,
@@ -13,11 +14,10 @@ from parts.fit import (
     predicts_faster,
     scores_equal,
 )
-from parts.memory import MemoryPart, MemorySize
-from parts.startup import StartupPart
-from parts.tables import Duel, TablesPart, TablesSize
-from peers import Contestant, ours
-from report import Part
+from benchmarks.parts.memory import MemoryPart, MemorySize
+from benchmarks.parts.startup import StartupPart
+from benchmarks.parts.tables import Duel, TablesPart, TablesSize
+from benchmarks.report.markdown import Part
 
 # scikit-learn's tree is the fastest with C-ordered float32, which it is given; it has one thread.
 PEER = "scikit-learn, 1 thread"

@@ -23,10 +23,10 @@ from committee.tables.native_table import AnyTable
 Floats = NDArray[np.float64]
 
 # A gap of so many standard errors, and of such a share of the loss, is called leakage. None of 174
-# stacks of real tables that could not leak had it (benchmarks/leakage.py; with 2 standard errors
-# none either). The share has not mattered there: gaps beyond 3 errors were all above 20 %. Few rows
-# say little about a standard error, so that they need a larger gap: Student's t instead of the
-# normal law.
+# stacks of real tables that could not leak had it (benchmarks/studies/leakage.py; with 2 standard
+# errors none either). The share has not mattered there: gaps beyond 3 errors were all above 20 %.
+# Few rows say little about a standard error, so that they need a larger gap: Student's t instead of
+# the normal law.
 _SURE = 3.0
 _MATTERS = 0.1
 

@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from fresh import resolve
-from measure import say
+from benchmarks.harness.fresh import resolve
+from benchmarks.harness.measure import say
 
 # The environment variable of `run.py --max-threads`: what a small run may use of a busy machine.
 MAX_THREADS = "COMMITTEE_MAX_THREADS"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import groupby
 
-from datasets import TableInfo
+from benchmarks.harness.datasets import TableInfo
 
 TUNE = frozenset(
     [

@@ -18,6 +18,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+_ROOT = Path(__file__).resolve().parents[2]  # where `benchmarks` can be imported
+_MODULE = "benchmarks.harness.fresh"
+
 # Thread counts are given to each library by its own parameter. OMP_WAIT_POLICY=PASSIVE would make
 # peers that use OpenMP much slower on small tables.
 _DROPPED = ("OMP_WAIT_POLICY", "OMP_NUM_THREADS", "GOMP_SPINCOUNT")
@@ -34,7 +37,8 @@ def run_fresh(function: str, *, python: str = sys.executable, **arguments: Any) 
         answer = Path(folder) / "answer.json"
         task = {"function": function, "arguments": arguments, "answer": str(answer)}
         done = subprocess.run(
-            [python, str(Path(__file__).resolve())],
+            [python, "-m", _MODULE],
+            cwd=_ROOT,
             input=json.dumps(task),
             text=True,
             env=environment(),
@@ -58,7 +62,8 @@ class Worker:
     def __init__(self, maker: str, *, python: str = sys.executable, **arguments: Any) -> None:
         self._maker = maker
         self._process = subprocess.Popen(
-            [python, str(Path(__file__).resolve()), "--serve"],
+            [python, "-m", _MODULE, "--serve"],
+            cwd=_ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -1,7 +1,7 @@
 """Stacks of three tree ensembles with different meta-learners, on real tables of classes.
 
-    COMMITTEE_DATA=folder python benchmarks/meta_learners.py      # measure, then print the table
-    python benchmarks/meta_learners.py --render                   # the table again
+    COMMITTEE_DATA=folder python -m benchmarks.studies.meta_learners   # measure, print the table
+    python -m benchmarks.studies.meta_learners --render   # the table again
 
 Log loss on held-out rows, relative to logistic regression on probabilities, which is the default.
 The bound of log-odds (0.01, not 0.001) was chosen by one cut of each table, of both halves
@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from datasets import TableInfo, cut_table, list_tables, read_table
-from halves import half_of
-from stacks import own_members
-from standalone import run
+from benchmarks.contestants.stacks import own_members
+from benchmarks.harness.datasets import TableInfo, cut_table, list_tables, read_table
+from benchmarks.harness.halves import half_of
+from benchmarks.studies.study import run
 
-RESULTS = Path(__file__).parent / "results" / "meta_learners.json"
+RESULTS = Path(__file__).resolve().parents[1] / "results" / "meta_learners.json"
 MOST_ROWS = 20_000
 MOST_CLASSES = 12
 LEAST_SHARE = 1e-3  # of single members, which would otherwise pay without bound for a zero

@@ -71,9 +71,10 @@ def with_error(mean: float, error: float) -> str:
     return difference if math.isnan(error) else f"{difference} ± {number(error, 2)}"
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return a Markdown table: first column to the left, the others to the right."""
-    lines = [f"| {' | '.join(header)} |", "|---" + "|---:" * (len(header) - 1) + "|"]
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], n_left: int = 1) -> list[str]:
+    """Return a Markdown table: the first `n_left` columns to the left, the others to the right."""
+    rule = "|---" * n_left + "|---:" * (len(header) - n_left) + "|"
+    lines = [f"| {' | '.join(header)} |", rule]
     return [*lines, *(f"| {' | '.join(row)} |" for row in rows)]
 
 
@@ -90,7 +91,7 @@ def noise_note(readings: Iterable[Mapping[str, Any]]) -> list[str]:
     return ["", f"Other processes kept at most {max(known):.2f} cores busy during a measurement."]
 
 
-def page_section(parts: Sequence[Part], results: Mapping[str, Any]) -> list[str]:
+def page_section(parts: Sequence[Part], results: Mapping[str, Any], suite: str) -> list[str]:
     """Return the section of a suite: goals first, then each part."""
     measured = [(part, results[part.name]) for part in parts if part.name in results]
     # Two promises may turn out to be the same: the fastest peer is known only now.
@@ -99,15 +100,17 @@ def page_section(parts: Sequence[Part], results: Mapping[str, Any]) -> list[str]
     )
     lines = []
     if goals:
-        rows = [(goal.text, goal.measured, _verdict(goal)) for goal in goals]
-        lines += ["### Goals", "", *table(("goal", "measured", "met"), rows), ""]
+        rows = [(goal.text, goal.measured, verdict(goal)) for goal in goals]
+        lines += ["## Goals", "", *table(("goal", "measured", "met"), rows), ""]
     for part, record in measured:
-        lines += [f"### {part.title}", "", *part.render(record["result"]), ""]
+        lines += [f"## {part.title}", "", *part.render(record["result"]), ""]
+        lines += [f"`python -m benchmarks.run {suite} --full --only {part.name}`", ""]
         lines += [_provenance(record), ""]
     return lines
 
 
-def _verdict(goal: Goal) -> str:
+def verdict(goal: Goal) -> str:
+    """Return what the column "met" of a goal says."""
     if goal.is_met:
         return "yes"
     return "open" if goal.measured == NOT_MEASURED else "**missed**"

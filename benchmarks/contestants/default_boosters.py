@@ -120,7 +120,7 @@ class HistGradientBoosting(_Default):
         )(random_state=self.random_state)
 
     def _fit(self, X: Any, y: NDArray[Any]) -> None:
-        from boosters import openmp
+        from benchmarks.contestants.boosters import openmp
         from sklearn.compose import make_column_transformer
         from sklearn.model_selection import KFold, StratifiedKFold
         from sklearn.pipeline import make_pipeline

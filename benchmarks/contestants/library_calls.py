@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from peers import Contestant
+from benchmarks.contestants.contestant import Contestant
 
 
 def describe_model(model: Any) -> dict[str, int]:

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from peers import versions
+from benchmarks.contestants.contestant import versions
 
-_ROOT = Path(__file__).resolve().parent.parent
+_ROOT = Path(__file__).resolve().parents[2]
 # What a run itself writes does not make its commit a modified one.
-_WRITTEN = ("benchmarks/results/", "docs/benchmarks.md")
+_WRITTEN = ("benchmarks/results/", "docs/benchmarks")
 
 
 def describe_environment(libraries: Iterable[str]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """How often `leak_check` of stacks calls leakage: where there is none, and where there is.
 
-    COMMITTEE_DATA=folder python benchmarks/leakage.py            # measure, then print the table
-    python benchmarks/leakage.py --render                         # the table again
+    COMMITTEE_DATA=folder python -m benchmarks.studies.leakage   # measure, print the table
+    python -m benchmarks.studies.leakage --render   # the table again
 
 The tables are those of the tuning half (`halves.py`), because thresholds may be chosen by what is
 seen here; up to 1,000 rows of each are drawn anew for each seed. Losses that were promised and
@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from datasets import TableInfo, list_tables, read_table
-from halves import half_of
-from standalone import run
+from benchmarks.harness.datasets import TableInfo, list_tables, read_table
+from benchmarks.harness.halves import half_of
+from benchmarks.studies.study import run
 
-RESULTS = Path(__file__).parent / "results" / "leakage.json"
+RESULTS = Path(__file__).resolve().parents[1] / "results" / "leakage.json"
 N_ROWS = 1_000
 N_TREES = 50
 CASES = {

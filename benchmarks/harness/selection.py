@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from report import Part
+from benchmarks.report.markdown import Part
 
 
 @dataclass(frozen=True, slots=True)

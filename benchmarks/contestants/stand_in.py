@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from boosters import HistGradientBoosting
+from benchmarks.contestants.boosters import HistGradientBoosting
 from numpy.typing import NDArray
 
 STAND_IN = "COMMITTEE_STAND_IN"  # the environment variable of `run.py --stand-in`
