@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 import committee
 
 PACKAGE = Path(committee.__file__).parent
-# The most files that each fit may enter; tests/test_walks.py checks it.
+# How many files each fit should enter at most; tests/test_walks.py holds what is reached.
 GOALS = {"forest": 12, "boosting": 18, "stack": 20}
 
 

@@ -221,7 +221,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
     def _features(
         self, predictions: Sequence[Floats], outputs: Sequence[Output], table: AnyTable
     ) -> Any:
-        """Turn predictions into columns of the next layer, with `passthrough` before the table's."""
+        """Turn predictions into columns for the next layer, before those of the table if passed."""
         return meta_features(predictions, outputs, table if self.passthrough else None)
 
     def transform(self, X: Any) -> Any:
