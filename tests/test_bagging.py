@@ -26,7 +26,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import committee
 from committee import DecisionTreeClassifier, DecisionTreeRegressor
-from committee.bagging.bagging import BaggingClassifier, BaggingRegressor
+from committee.bagging.classifier import BaggingClassifier
+from committee.bagging.regressor import BaggingRegressor
 from committee.datasets import load_penguins
 from committee.members.parallel import in_order
 from committee.trees.tree_members import TreeMembers

@@ -7,13 +7,9 @@ from scipy.sparse import issparse
 
 from committee.evaluation.conformal import conformal_quantile, jackknife_plus, label_scores
 from committee.evaluation.importance import Importances, debiased_decreases, group_numbers, one_hot
-from committee.forests.forests import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from committee.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from committee.forests.leaf_weights import LeafMembers, leaf_matrix, quantiles_of_rows
+from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from committee.forests.variance import ErrorTally, between_and_within, forest_variance
 from committee.trees.tree_view import TreeView
 

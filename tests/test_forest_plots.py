@@ -7,7 +7,7 @@ import pytest
 
 from committee.evaluation.importance import Importances
 from committee.evaluation.oob import OobCurve
-from committee.forests.forests import RandomForestClassifier, RandomForestRegressor
+from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from committee.forests.tuning import TuningCandidate, TuningResult
 from committee.plots.forest import (
     plot_contributions,

@@ -11,8 +11,9 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from committee.combining.stacking.stacking import StackingClassifier, StackingRegressor
-from committee.combining.voting.voting import VotingClassifier, VotingRegressor
-from committee.forests.forests import RandomForestClassifier, RandomForestRegressor
+from committee.combining.voting.classifier import VotingClassifier
+from committee.combining.voting.regressor import VotingRegressor
+from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from committee.plots.forest import plot_votes
 from committee.plots.team import meta_weights, plot_stack
 from committee.trees.tree_layout import class_color

@@ -5,12 +5,8 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier as TheirForest
 
-from committee.forests.forests import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from committee.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from committee.forests.tuning import default_grid, tune_max_features
 
 

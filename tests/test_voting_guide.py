@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 import committee
 from committee.combining.stacking.leakage import compare
 from committee.combining.stacking.stacking import StackingClassifier, StackingRegressor
-from committee.forests.forests import RandomForestClassifier, RandomForestRegressor
+from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 
 
 def noisy(rng, n_rows):

@@ -10,10 +10,10 @@ __version__ = "0.1.0"
 # Where each public name lives. Names are imported on first use, so that `import committee` and
 # the command line start fast.
 _HOMES = {
-    "AdaBoostClassifier": "committee.adaboost.adaboost",
-    "AdaBoostRegressor": "committee.adaboost.adaboost",
-    "BaggingClassifier": "committee.bagging.bagging",
-    "BaggingRegressor": "committee.bagging.bagging",
+    "AdaBoostClassifier": "committee.adaboost.classifier",
+    "AdaBoostRegressor": "committee.adaboost.regressor",
+    "BaggingClassifier": "committee.bagging.classifier",
+    "BaggingRegressor": "committee.bagging.regressor",
     "BootstrapScore": "committee.evaluation.bootstrap",
     "C45Classifier": "committee.trees.quinlan.quinlan",
     "DecisionTreeClassifier": "committee.trees.trees",
@@ -23,19 +23,19 @@ _HOMES = {
     "DynamicSelectionRegressor": "committee.combining.dynamic.dynamic",
     "EnsembleSelectionClassifier": "committee.combining.selection.selection",
     "EnsembleSelectionRegressor": "committee.combining.selection.selection",
-    "ExtraTreesClassifier": "committee.forests.forests",
-    "ExtraTreesRegressor": "committee.forests.forests",
-    "GradientBoostingClassifier": "committee.boosting.boosting",
-    "GradientBoostingRegressor": "committee.boosting.boosting",
+    "ExtraTreesClassifier": "committee.forests.extra_trees",
+    "ExtraTreesRegressor": "committee.forests.extra_trees",
+    "GradientBoostingClassifier": "committee.boosting.classifier",
+    "GradientBoostingRegressor": "committee.boosting.regressor",
     "ID3Classifier": "committee.trees.quinlan.quinlan",
     "ModelFileError": "committee.files.model_file",
     "PruningPath": "committee.inspection.pruning",
-    "RandomForestClassifier": "committee.forests.forests",
-    "RandomForestRegressor": "committee.forests.forests",
+    "RandomForestClassifier": "committee.forests.random_forest",
+    "RandomForestRegressor": "committee.forests.random_forest",
     "StackingClassifier": "committee.combining.stacking.stacking",
     "StackingRegressor": "committee.combining.stacking.stacking",
-    "VotingClassifier": "committee.combining.voting.voting",
-    "VotingRegressor": "committee.combining.voting.voting",
+    "VotingClassifier": "committee.combining.voting.classifier",
+    "VotingRegressor": "committee.combining.voting.regressor",
     "bootstrap_score": "committee.evaluation.bootstrap",
     "diversity": "committee.inspection.diversity",
     "export_rules": "committee.trees.export",
@@ -115,9 +115,12 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from committee.adaboost.adaboost import AdaBoostClassifier, AdaBoostRegressor
-    from committee.bagging.bagging import BaggingClassifier, BaggingRegressor
-    from committee.boosting.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+    from committee.adaboost.classifier import AdaBoostClassifier
+    from committee.adaboost.regressor import AdaBoostRegressor
+    from committee.bagging.classifier import BaggingClassifier
+    from committee.bagging.regressor import BaggingRegressor
+    from committee.boosting.classifier import GradientBoostingClassifier
+    from committee.boosting.regressor import GradientBoostingRegressor
     from committee.combining.dynamic.dynamic import (
         DynamicSelectionClassifier,
         DynamicSelectionRegressor,
@@ -127,15 +130,12 @@ if TYPE_CHECKING:
         EnsembleSelectionRegressor,
     )
     from committee.combining.stacking.stacking import StackingClassifier, StackingRegressor
-    from committee.combining.voting.voting import VotingClassifier, VotingRegressor
+    from committee.combining.voting.classifier import VotingClassifier
+    from committee.combining.voting.regressor import VotingRegressor
     from committee.evaluation.bootstrap import BootstrapScore, bootstrap_score
     from committee.files.model_file import ModelFileError, load, save
-    from committee.forests.forests import (
-        ExtraTreesClassifier,
-        ExtraTreesRegressor,
-        RandomForestClassifier,
-        RandomForestRegressor,
-    )
+    from committee.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+    from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
     from committee.forests.tuning import tune_max_features
     from committee.inspection.diversity import Diversity, diversity
     from committee.inspection.pruning import PruningPath, prune_ensemble

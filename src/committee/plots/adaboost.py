@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.adaboost.adaboost import AdaBoostClassifier, AdaBoostRegressor
+from committee.adaboost.classifier import AdaBoostClassifier
 from committee.adaboost.learners import codes_of
+from committee.adaboost.regressor import AdaBoostRegressor
 from committee.base.params import check_int
 from committee.tables.native_table import AnyTable
 from committee.tables.source import open_source

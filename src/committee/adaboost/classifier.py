@@ -1,4 +1,4 @@
-"""AdaBoost: learners that each look hardest at what those before them got wrong."""
+"""`AdaBoostClassifier`: votes of weak learners, each fitted where those before it erred."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 
 from committee.adaboost.fit import AdaBoostFit
 from committee.adaboost.fitted import FittedAdaBoost
-from committee.adaboost.median import RunningMedian, weighted_lower_median
-from committee.adaboost.regression import LOSSES, R2Fit
 from committee.adaboost.vote_link import link
 from committee.adaboost.vote_rule import MULTICLASS, VARIANTS, VoteRule
 from committee.adaboost.votes import AnyVotes, TreeVotes, make_votes
@@ -21,9 +19,10 @@ from committee.base.params import check_choice
 from committee.files.tree_arrays import register_pickling
 from committee.tables.target import read_known_classes
 from committee.trees.tree_members import TreeMembers
-from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
+from committee.trees.trees import DecisionTreeClassifier
 
 register_pickling()
+
 
 Floats = NDArray[np.float64]
 
@@ -506,255 +505,3 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
             )
         values = self._votes.contributions(table, self._threads())
         return values[:, :, 1] - values[:, :, 0] if self.n_classes_ == 2 else values
-
-
-class AdaBoostRegressor(RegressorMixin, FittedAdaBoost):
-    """AdaBoost.R2: boosting of regressors on a raw table.
-
-    A learner is fitted to rows that are drawn by their weights; rows with small errors lose weight
-    for the next one. The committee says the weighted median of what its members say, so that a few
-    bad members do no harm. Numbers, text, categories, dates and missing values are used as they
-    are.
-
-    Parameters
-    ----------
-    estimator : regressor or None, default=None
-        The weak learner. None is a tree of depth 3. Our trees run in the engine, any other
-        regressor by its `fit` and `predict`.
-    n_estimators : int, default=50
-        Number of rounds, the most of them: fewer when a learner is perfect or none is of use.
-    learning_rate : float, default=1.0
-        Factor of the weight of every member and of how fast weights change.
-    loss : {"linear", "square", "exponential"}, default="linear"
-        Loss of a row as a function of its share e in the largest error: e, e^2, or 1 - exp(-e).
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of draws: rows, validation rows, and the learners' own.
-    criterion : {"squared_error", "absolute_error", "poisson", "friedman_mse"}, \
-default="squared_error"
-        What splits of the default tree should reduce.
-    resampling : bool or "auto", default=True
-        Fit learners to rows drawn by their weights, as Drucker does. False weighs the rows
-        instead: nothing is drawn then. "auto" draws for learners that do not take weights.
-    n_iter_no_change : int or None, default=None
-        Stop after so many rounds without a better score on validation rows, and go back to the best
-        round. None runs all rounds, and goes back only if `fit` is given an `eval_set`.
-    validation_fraction : float, default=0.1
-        Share of the rows that are held out for that, unless `fit` is given an `eval_set`.
-    tol : float, default=0.0
-        Least improvement of the score that counts.
-    scoring : str, callable or None, default=None
-        The score: None is R2, else the name of a scorer, a metric of scikit-learn, or any other
-        ``metric(y_true, y_pred)``, the greater the better.
-    keep_weights : bool, default=False
-        Keep the weights of all rows in all rounds: ``trace_.distributions``.
-    split_finding : {"auto", "hist", "exact"}, default="auto"
-        How the default tree looks at numbers: every distinct value, or up to `max_bins` bins.
-        "auto" is exact up to 16,384 rows.
-    max_bins : int, default=255
-        Most bins of a numeric feature with "hist".
-    categorical_features : list of names, positions or booleans, "from_dtype" or None, default=None
-        Numeric columns to treat as categories; text and category columns always are.
-    n_jobs : int or None, default=None
-        Threads; None uses all cores. The model is the same for any number.
-    verbose : int, default=0
-        1 tells about progress on stderr about ten times, 2 after each round.
-
-    Attributes
-    ----------
-    estimators_ : sequence of estimators
-        The members.
-    estimator_weights_ : ndarray of float64
-        Weight of each.
-    estimator_errors_ : ndarray of float64
-        Weighted mean loss of each.
-    trace_ : AdaBoostTrace
-        Error, weight and beta of each round; ``trace_.to_frame()`` is a table.
-    validation_scores_ : ndarray of float64
-        Score of the validation rows after each round that was run; only with such rows.
-    estimator_ : estimator
-        The weak learner, not fitted.
-    feature_importances_ : ndarray of float64
-        Share of each feature in the decrease of impurity, averaged by the weights of the members.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Column names; only if the table had names.
-    schema_ : TableSchema
-        Names, kinds and levels of the features; only with trees of this library.
-
-    Examples
-    --------
-    >>> from committee import AdaBoostRegressor
-    >>> from committee.datasets import load_penguins
-    >>> X, y = load_penguins("body_mass_g")
-    >>> model = AdaBoostRegressor(random_state=0).fit(X, y)
-    >>> model.score(X, y) > 0.8
-    True
-    """
-
-    _default_criterion = "squared_error"
-
-    loss: str
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 50,
-        learning_rate: float = 1.0,
-        loss: str = "linear",
-        random_state: Any = None,
-        criterion: str = "squared_error",
-        resampling: bool | str = True,
-        n_iter_no_change: int | None = None,
-        validation_fraction: float = 0.1,
-        tol: float = 0.0,
-        scoring: Any = None,
-        keep_weights: bool = False,
-        split_finding: str = "auto",
-        max_bins: int = 255,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.loss = loss
-        self.random_state = random_state
-        self.criterion = criterion
-        self.resampling = resampling
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.scoring = scoring
-        self.keep_weights = keep_weights
-        self.split_finding = split_finding
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        eval_set: Any = None,
-        **fit_params: Any,
-    ) -> AdaBoostRegressor:
-        """Fit the members, one round after another.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list.
-        y : array-like of shape (n_rows,)
-            Finite numbers.
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-            Where weights start: how likely rows are drawn in the first round. A row of weight zero
-            is absent.
-        eval_set : tuple (X, y) or (X, y, sample_weight), or None, default=None
-            Validation rows, instead of rows held out.
-        **fit_params : dict
-            Arguments for learners that request them, by metadata routing.
-
-        Returns
-        -------
-        self : AdaBoostRegressor
-            The fitted estimator.
-        """
-        self._check_params()
-        routed = self._routed("fit", fit_params)
-        self._adopt(R2Fit(self, X, y, sample_weight, eval_set, routed).attributes())
-        return self
-
-    def _default_tree(self) -> Any:
-        return DecisionTreeRegressor(
-            max_depth=3,
-            criterion=self.criterion,
-            split_finding=self.split_finding,
-            max_bins=self.max_bins,
-            categorical_features=self.categorical_features,
-        )
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_choice("loss", self.loss, LOSSES)
-        check_choice("criterion", self.criterion, DecisionTreeRegressor._criteria)
-
-    def _validate_loaded(self) -> None:
-        super()._validate_loaded()
-        members = getattr(self, "estimators_", None)
-        if isinstance(members, TreeMembers) and (
-            type(members.template) is not DecisionTreeRegressor or members.forest.n_values != 1
-        ):
-            raise ValueError("the members do not predict one number")
-
-    # ---- answers ----
-
-    def _trace_kind(self) -> str:
-        return "losses"
-
-    def _said(self, X: Any) -> Floats:
-        """Return what each member says, n_rows x n_members."""
-        table = self._open(X)
-        members = self.estimators_
-        if isinstance(members, TreeMembers):
-            return members.forest.predict_each(table, self._threads())[:, :, 0]
-        said = [np.asarray(each.predict(table.native), np.float64).ravel() for each in members]
-        return np.column_stack(said)
-
-    def predict(self, X: Any) -> Floats:
-        """Predict the weighted median of what the members say.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Rows with the columns of `fit`; reordered columns are matched by name.
-
-        Returns
-        -------
-        y : ndarray of float64, shape (n_rows,)
-            Predictions, each that of some member.
-        """
-        return weighted_lower_median(self._said(X), self.estimator_weights_)
-
-    def staged_predict(self, X: Any) -> Iterator[Floats]:
-        """Yield the predictions of the first member, the first two, and so on.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Rows with the columns of `fit`.
-
-        Yields
-        ------
-        y : ndarray of float64, shape (n_rows,)
-            The last are those of `predict`.
-        """
-        said = self._said(X)
-        running = RunningMedian(len(said))
-        for answers, weight in zip(said.T, self.estimator_weights_, strict=True):
-            running.add(answers, float(weight))
-            yield running.medians()
-
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Yield R2 after the first round, the first two, and so on.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Rows with the columns of `fit`.
-        y : array-like of shape (n_rows,)
-            Targets.
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-            Weights of the rows.
-
-        Yields
-        ------
-        score : float
-            The last is `score`.
-        """
-        for predicted in self.staged_predict(X):
-            yield float(r2_score(y, predicted, sample_weight=sample_weight))
