@@ -112,7 +112,7 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from committee.bagging.bagging import BaggingClassifier
+    >>> from committee.bagging.classifier import BaggingClassifier
     >>> from committee.datasets import load_penguins
     >>> X, y = load_penguins()
     >>> trees = BaggingClassifier(n_estimators=50, oob_score=True, random_state=0).fit(X, y)

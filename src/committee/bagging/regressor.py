@@ -96,7 +96,7 @@ class BaggingRegressor(RegressorMixin, BaggingModel):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.neighbors import KNeighborsRegressor
-    >>> from committee.bagging.bagging import BaggingRegressor
+    >>> from committee.bagging.regressor import BaggingRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = BaggingRegressor(
     ...     KNeighborsRegressor(), 50, max_features=0.5, oob_score=True, random_state=0
