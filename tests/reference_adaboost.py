@@ -145,8 +145,8 @@ def discrete(
     chance = 0.5 if multiclass == "M1" or n_classes == 2 else 1 - 1 / n_classes
     rounds = []
     for number in range(n_rounds):
-        said = learn(distribution)
-        wrong = said != y
+        predicted = learn(distribution)
+        wrong = predicted != y
         error = math.fsum(distribution[wrong])
         edge = abs(chance - error) if n_classes == 2 else chance - error
         is_perfect = error == 0 or (n_classes == 2 and not math.fsum(distribution[~wrong]))
@@ -162,7 +162,7 @@ def discrete(
             alpha = learning_rate * log_odds(error, n_classes, multiclass)
             normalizer = (1 - error) * math.exp(-alpha / 2) + error * math.exp(alpha / 2)
         votes = votes.copy()
-        votes[np.arange(len(y)), said] += alpha
+        votes[np.arange(len(y)), predicted] += alpha
         rounds.append(
             Round(distribution, error, alpha, normalizer, votes, _wrong_share(votes, y, start))
         )
@@ -232,10 +232,10 @@ def regression_stump_learner(X, y):
         best, answer = math.inf, None
         for values in X.T:
             for left, right in numeric_partitions(values):
-                said = np.where(left, mean(left, weight), mean(right, weight))
-                rest = math.fsum(weight * (y - said) ** 2)
+                predicted = np.where(left, mean(left, weight), mean(right, weight))
+                rest = math.fsum(weight * (y - predicted) ** 2)
                 if rest < best:
-                    best, answer = rest, said
+                    best, answer = rest, predicted
         return answer
 
     return learn
@@ -257,8 +257,8 @@ def r2(learn, y, n_rounds, weight=None, learning_rate=1.0, loss="linear"):
     distribution = normalised(np.ones(len(y)) if weight is None else np.asarray(weight, float))
     distributions, errors, weights, answers = [], [], [], []
     for number in range(n_rounds):
-        said = learn(distribution)
-        distances = np.abs(y - said)
+        predicted = learn(distribution)
+        distances = np.abs(y - predicted)
         largest = distances[distribution > 0].max()
         shares = np.minimum(distances / largest, 1.0) if largest > 0 else np.zeros(len(y))
         losses = np.array([LOSSES[loss](share) for share in shares])
@@ -274,7 +274,7 @@ def r2(learn, y, n_rounds, weight=None, learning_rate=1.0, loss="linear"):
         distributions.append(distribution)
         errors.append(error)
         weights.append(alpha)
-        answers.append(said)
+        answers.append(predicted)
         if error == 0 or error >= 0.5 - NO_EDGE:
             break
         beta = error / (1 - error)

@@ -95,8 +95,8 @@ def votes_of(model, X, n_classes):
     """Sums of votes, from what members predict and their weights (discrete variant)."""
     votes = np.zeros((len(X), n_classes))
     for member, weight in zip(model.estimators_, model.estimator_weights_, strict=True):
-        said = np.searchsorted(model.classes_, member.predict(X))
-        votes[np.arange(len(X)), said] += weight
+        predicted = np.searchsorted(model.classes_, member.predict(X))
+        votes[np.arange(len(X)), predicted] += weight
     return votes
 
 
@@ -261,9 +261,9 @@ def follow(script, y, **params):
 
 def flipped(y, wrong, n_classes=2):
     """The right answers but for some rows."""
-    said = np.array(y)
-    said[wrong] = (said[wrong] + 1) % n_classes
-    return said
+    predicted = np.array(y)
+    predicted[wrong] = (predicted[wrong] + 1) % n_classes
+    return predicted
 
 
 def test_learners_of_a_script_are_weighed_as_by_scikit_learn():
@@ -344,8 +344,8 @@ def test_the_smaller_the_error_the_larger_the_weight():
     y = np.arange(40) % 2
     script = [flipped(y, np.arange(n_wrong)) for n_wrong in (1, 2, 5, 10, 15, 19, 21, 30, 39)]
     weights, errors = [], []
-    for said in script:
-        model, _ = follow([said], y)
+    for predicted in script:
+        model, _ = follow([predicted], y)
         weights += model.estimator_weights_.tolist()
         errors += model.estimator_errors_.tolist()
     np.testing.assert_allclose(errors, np.array([1, 2, 5, 10, 15, 19, 21, 30, 39]) / 40)
@@ -485,13 +485,13 @@ def test_m1_needs_learners_that_are_right_half_of_the_time_samme_does_not():
 
 def test_an_error_between_the_two_limits_alone_is_of_use_to_samme_only():
     y = np.arange(30) % 3
-    said = flipped(y, np.arange(18), 3)
-    model, _ = follow([said], y)
+    predicted = flipped(y, np.arange(18), 3)
+    model, _ = follow([predicted], y)
     assert model.estimator_weights_[0] == pytest.approx(math.log(12 / 18) + math.log(2))
     with pytest.warns(UserWarning, match="needs less than 1/2"):
-        model, X = follow([said], y, multiclass="M1")
+        model, X = follow([predicted], y, multiclass="M1")
     assert model.estimator_weights_.tolist() == [1.0]
-    np.testing.assert_array_equal(model.predict(X), said)
+    np.testing.assert_array_equal(model.predict(X), predicted)
 
 
 @pytest.mark.parametrize("n_classes", [2], indirect=True)
@@ -1243,7 +1243,7 @@ def test_weighted_r2_is_that_of_the_naive_committee(loss, learning_rate, numbers
         keep_weights=True,
     ).fit(X, y, weight)
     learn = regression_stump_learner(X, y)
-    distributions, errors, weights, said = r2(learn, y, 12, weight, learning_rate, loss)
+    distributions, errors, weights, predicted = r2(learn, y, 12, weight, learning_rate, loss)
     assert len(model) == len(errors) > 3
     # Trees put weights and targets on a grid.
     np.testing.assert_allclose(model.estimator_errors_, errors, rtol=1e-9)
@@ -1251,7 +1251,7 @@ def test_weighted_r2_is_that_of_the_naive_committee(loss, learning_rate, numbers
     np.testing.assert_allclose(model.trace_.distributions, distributions, rtol=1e-8)
     np.testing.assert_allclose(model.trace_.beta, np.array(errors) / (1 - np.array(errors)))
     for number, stage in enumerate(model.staged_predict(X), start=1):
-        expected = [lower_median(row, weights[:number]) for row in said[:number].T]
+        expected = [lower_median(row, weights[:number]) for row in predicted[:number].T]
         np.testing.assert_allclose(stage, expected, rtol=1e-9)
     np.testing.assert_array_equal(stage, model.predict(X))
     assert list(model.staged_score(X, y, weight))[-1] == model.score(X, y, weight)
@@ -1339,10 +1339,10 @@ def test_heavy_tails_do_not_break_the_rounds(loss, rng):
     model = AdaBoostRegressor(
         DecisionTreeRegressor(max_depth=1), n_estimators=15, loss=loss, resampling=False
     ).fit(X, y)
-    _, errors, weights, said = r2(regression_stump_learner(X, y), y, 15, loss=loss)
+    _, errors, weights, predicted = r2(regression_stump_learner(X, y), y, 15, loss=loss)
     assert len(model) == len(errors)
     np.testing.assert_allclose(model.estimator_errors_, errors, rtol=1e-6)
-    expected = [lower_median(row, weights) for row in said.T]
+    expected = [lower_median(row, weights) for row in predicted.T]
     np.testing.assert_allclose(model.predict(X), expected, rtol=1e-7, atol=1e-9)
     assert np.isfinite(model.estimator_weights_).all()
 
@@ -1370,8 +1370,8 @@ def test_predictions_are_weighted_medians_of_the_members(numbers):
     X, y, _ = numbers
     for estimator in (None, KNeighborsRegressor(3)):
         model = AdaBoostRegressor(estimator, n_estimators=15, random_state=0).fit(X, y)
-        said = np.array([member.predict(X) for member in model])
-        expected = [lower_median(row, model.estimator_weights_) for row in said.T]
+        predicted = np.array([member.predict(X) for member in model])
+        expected = [lower_median(row, model.estimator_weights_) for row in predicted.T]
         np.testing.assert_array_equal(model.predict(X), expected)
         assert model.score(X, y) > 0.6
 
@@ -1528,11 +1528,11 @@ def test_whole_weights_do_not_multiply_the_rows_that_are_drawn(rng):
 
 
 def test_running_medians_are_those_of_all_members_so_far(rng):
-    said, weights = rng.integers(0, 4, (30, 12)).astype(float), rng.uniform(0.1, 1.0, 12)
+    predicted, weights = rng.integers(0, 4, (30, 12)).astype(float), rng.uniform(0.1, 1.0, 12)
     running = RunningMedian(30)
     for n in range(12):
-        running.add(said[:, n], weights[n])
-        expected = [lower_median(row[: n + 1], weights[: n + 1]) for row in said]
+        running.add(predicted[:, n], weights[n])
+        expected = [lower_median(row[: n + 1], weights[: n + 1]) for row in predicted]
         assert running.medians().tolist() == expected
 
 

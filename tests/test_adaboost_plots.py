@@ -129,8 +129,8 @@ def test_the_paper_has_the_colour_of_the_answer(lecture):
     *rounds, last = shown(plot_rounds(model, X, y))
     grid = np.random.default_rng(0).uniform(0.5, 10.4, size=(60, 2))
     for ax, asked in [*zip(rounds, model, strict=True), (last, model)]:
-        said = np.searchsorted([-1, 1], asked.predict(grid))
-        assert [answer_at(ax, *place) for place in grid] == said.tolist()
+        predicted = np.searchsorted([-1, 1], asked.predict(grid))
+        assert [answer_at(ax, *place) for place in grid] == predicted.tolist()
 
 
 def test_circles_are_the_wrong_points_and_areas_the_weights_with_three_classes(rings):
@@ -152,8 +152,8 @@ def test_circles_are_the_wrong_points_and_areas_the_weights_with_three_classes(r
         assert place == member.tree_.threshold[0]
     assert np.ptp(scales) < 1e-9 * scales[0]
     assert circled(axes[-1]) == {tuple(row) for row in X[model.predict(X) != y].tolist()}
-    said = model.predict(X)
-    assert [answer_at(axes[-1], *place) for place in X] == said.tolist()
+    predicted = model.predict(X)
+    assert [answer_at(axes[-1], *place) for place in X] == predicted.tolist()
     assert axes[0].get_subplotspec().get_gridspec().get_geometry() == (2, 2)
 
 
@@ -206,10 +206,10 @@ def test_columns_in_another_order_and_frames_of_two_features(rings):
     model = AdaBoostClassifier(n_estimators=6, keep_weights=True).fit(frame, y)
     straight = shown(plot_rounds(model, frame, y))
     turned = shown(plot_rounds(model, frame[["b", "a"]], y, features=("b", "a")))
-    said = model.predict(frame)
+    predicted = model.predict(frame)
     for k, (a, b) in enumerate(frame.itertuples(index=False)):
-        assert answer_at(straight[-1], a, b) == said[k]
-        assert answer_at(turned[-1], b, a) == said[k]
+        assert answer_at(straight[-1], a, b) == predicted[k]
+        assert answer_at(turned[-1], b, a) == predicted[k]
 
 
 @pytest.mark.parametrize(
@@ -221,8 +221,8 @@ def test_any_learner_has_a_map_of_its_answers(rings, learner):
     axes = shown(plot_rounds(model, X, y))
     grid = np.random.default_rng(0).uniform(-1.5, 1.5, size=(50, 2))
     for ax, asked in [*zip(axes, model, strict=False), (axes[-1], model)]:
-        said = asked.predict(grid)
-        agree = np.mean([answer_at(ax, *place) == said[k] for k, place in enumerate(grid)])
+        predicted = asked.predict(grid)
+        agree = np.mean([answer_at(ax, *place) == predicted[k] for k, place in enumerate(grid)])
         assert agree == 1.0 if isinstance(learner, DecisionTreeClassifier) else agree >= 0.9
 
 
@@ -322,7 +322,7 @@ def test_validation_rows_are_drawn_as_errors_with_the_best_round(rings):
     lines = drawn_lines(ax)
     assert "committee, bound" not in lines  # SAMME with three classes has none
     assert list(lines["chance"]) == pytest.approx([2 / 3, 2 / 3])
-    expected = [np.mean(said != y[100:]) for said in model.staged_predict(X[100:])]
+    expected = [np.mean(predicted != y[100:]) for predicted in model.staged_predict(X[100:])]
     assert lines["committee, validation rows"][: len(model)] == pytest.approx(expected)
     assert len(lines["committee, validation rows"]) == len(model.validation_scores_)
     (text,) = [text.get_text() for text in ax.texts]

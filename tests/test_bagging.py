@@ -154,15 +154,15 @@ def test_out_of_bag_regression_agrees_with_a_naive_loop(diabetes):
     X, y = diabetes
     model = BaggingRegressor(LinearRegression(), 25, oob_score="neg_mean_squared_error")
     model.set_params(random_state=1).fit(X, y)
-    said = np.full((25, len(y)), np.nan)
+    predicted = np.full((25, len(y)), np.nan)
     members = naive_members(model, LinearRegression(), X, y)
     for number, (member, rows) in enumerate(zip(members, model.estimators_samples_, strict=True)):
         out = np.setdiff1d(np.arange(len(y)), rows)
-        said[number, out] = member.predict(X[out])
-    np.testing.assert_allclose(model.oob_prediction_, np.nanmean(said, axis=0))
-    assert model.oob_score_ == pytest.approx(-mean_squared_error(y, np.nanmean(said, axis=0)))
+        predicted[number, out] = member.predict(X[out])
+    np.testing.assert_allclose(model.oob_prediction_, np.nanmean(predicted, axis=0))
+    assert model.oob_score_ == pytest.approx(-mean_squared_error(y, np.nanmean(predicted, axis=0)))
     model.set_params(combine="median").fit(X, y)
-    np.testing.assert_allclose(model.oob_prediction_, np.nanmedian(said, axis=0))
+    np.testing.assert_allclose(model.oob_prediction_, np.nanmedian(predicted, axis=0))
 
 
 def test_rows_never_out_of_bag_are_nan_and_warned_about(iris):
@@ -277,10 +277,10 @@ def test_hard_votes_and_weights_agree_with_hand_computation(iris):
     columns = model.estimators_features_
     for number, member in enumerate(naive_members(model, GaussianNB(), X, y)):
         out = np.setdiff1d(np.arange(150), model.estimators_samples_[number])
-        said = member.predict(X[:, columns[number]])
-        error = ((said[out] != y[out]).sum() + 0.5) / (len(out) + 1)
+        predicted = member.predict(X[:, columns[number]])
+        error = ((predicted[out] != y[out]).sum() + 0.5) / (len(out) + 1)
         weights.append(np.log((1 - error) / error * 2))
-        votes[np.arange(150), said] += weights[-1]
+        votes[np.arange(150), predicted] += weights[-1]
     np.testing.assert_allclose(model.estimator_weights_, weights / np.sum(weights))
     np.testing.assert_allclose(model.predict_proba(X), votes / np.sum(weights))
     assert np.array_equal(model.predict(X), votes.argmax(axis=1))
@@ -294,24 +294,24 @@ def test_weighted_regression_agrees_with_hand_computation(combine, diabetes):
     model = BaggingRegressor(
         KNeighborsRegressor(), 9, max_features=3, weighting="oob", combine=combine, random_state=0
     ).fit(X, y)
-    said = np.array(
+    predicted = np.array(
         [
             member.predict(X[:, columns])
             for member, columns in zip(model, model.estimators_features_, strict=True)
         ]
     )
     errors = []
-    for values, rows in zip(said, model.estimators_samples_, strict=True):
+    for values, rows in zip(predicted, model.estimators_samples_, strict=True):
         out = np.setdiff1d(np.arange(len(y)), rows)
         errors.append(((values - y)[out] ** 2).mean())
     weights = 1 / np.array(errors) / np.sum(1 / np.array(errors))
     np.testing.assert_allclose(model.estimator_weights_, weights)
     if combine == "mean":
-        expected = weights @ said
+        expected = weights @ predicted
     else:
-        order = said.argsort(axis=0)
+        order = predicted.argsort(axis=0)
         above = np.cumsum(weights[order], axis=0) > 0.5
-        expected = np.take_along_axis(said, order, axis=0)[above.argmax(axis=0), range(len(y))]
+        expected = np.take_along_axis(predicted, order, axis=0)[above.argmax(axis=0), range(len(y))]
     np.testing.assert_allclose(model.predict(X), expected)
 
 

@@ -61,11 +61,11 @@ def test_trees_of_features_that_share_bytes_are_those_of_the_naive_booster(more,
         gradients = rng.normal(size=90) + 2.0 * signal
         ours, theirs = engine.grow(gradients), naive.grow(gradients)
         used = [] if weights is None else np.flatnonzero(weights == 0)
-        said, expected = np.zeros(90), np.zeros(90)
-        engine.add_to(ours, said)
+        predicted, expected = np.zeros(90), np.zeros(90)
+        engine.add_to(ours, predicted)
         naive.add_to(theirs, expected)
         assert ours.n_nodes == theirs.n_nodes > 3
-        np.testing.assert_allclose(np.delete(said, used), np.delete(expected, used), rtol=1e-9)
+        np.testing.assert_allclose(np.delete(predicted, used), np.delete(expected, used), rtol=1e-9)
         np.testing.assert_array_equal(engine.leaves(), ours.apply(table))
 
 
@@ -110,10 +110,10 @@ def test_tables_of_a_few_rows_are_read_within_their_bounds(n_rows, rng):
     engine, _ = make_booster(frame, {"max_leaf_nodes": 0})
     naive = ReferenceBooster(frame.to_numpy(), {"max_leaf_nodes": 0})
     gradients = rng.normal(size=n_rows)
-    said, expected = np.zeros(n_rows), np.zeros(n_rows)
-    engine.add_to(engine.grow(gradients), said)
+    predicted, expected = np.zeros(n_rows), np.zeros(n_rows)
+    engine.add_to(engine.grow(gradients), predicted)
     naive.add_to(naive.grow(gradients), expected)
-    np.testing.assert_allclose(said, expected, rtol=1e-9)
+    np.testing.assert_allclose(predicted, expected, rtol=1e-9)
 
 
 def test_a_table_of_constants_gives_one_leaf_with_the_mean_step(rng):
@@ -149,11 +149,11 @@ def test_a_category_of_256_codes_is_split_as_the_naive_booster_does(rng):
     engine, table = make_booster(frame, settings)
     naive = ReferenceBooster(X, settings, categorical=(0,))
     gradients = rng.normal(size=n_rows) + rng.normal(size=n_levels + 1)[levels]
-    said, expected = np.zeros(n_rows), np.zeros(n_rows)
+    predicted, expected = np.zeros(n_rows), np.zeros(n_rows)
     tree = engine.grow(gradients)
-    engine.add_to(tree, said)
+    engine.add_to(tree, predicted)
     naive.add_to(naive.grow(gradients), expected)
-    np.testing.assert_allclose(said, expected, rtol=1e-9)
+    np.testing.assert_allclose(predicted, expected, rtol=1e-9)
     np.testing.assert_array_equal(engine.leaves(), tree.apply(table))
 
 

@@ -76,8 +76,8 @@ def test_contributions_to_scores_are_drawn(data):
     two = GradientBoostingClassifier(n_estimators=5).fit(X, np.where(y > 0, "b", "a"))
     assert shown(plot_contributions(two, X[:1], label="a")).get_xlabel() == "score of a"
     three = GradientBoostingClassifier(n_estimators=5).fit(X, np.digitize(y, [-1, 1]))
-    said = f"score of {three.predict(X[:1])[0]}"
-    assert shown(plot_contributions(three, X[:1])).get_xlabel() == said
+    predicted = f"score of {three.predict(X[:1])[0]}"
+    assert shown(plot_contributions(three, X[:1])).get_xlabel() == predicted
 
 
 def test_a_missing_matplotlib_is_named(data, monkeypatch):

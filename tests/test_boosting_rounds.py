@@ -556,8 +556,8 @@ def test_a_metric_of_probabilities_gets_probabilities(numbers):
 def test_an_error_is_not_taken_for_a_score(numbers):
     X, y = numbers
 
-    def my_error(truth, said):
-        return float(np.abs(truth - said).mean())
+    def my_error(truth, predicted):
+        return float(np.abs(truth - predicted).mean())
 
     with pytest.raises(ValueError, match=r"scoring must grow .* my_error looks like an error"):
         GradientBoostingRegressor(scoring=my_error).fit(X, y)

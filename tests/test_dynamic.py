@@ -45,13 +45,13 @@ def naive_neighbors(X, row, k):
 
 
 def out_of_fold(member, X, y, folds, method):
-    said = None
+    predicted = None
     for train, test in folds.split(X, y):
         answer = getattr(clone(member).fit(X[train], y[train]), method)(X[test])
-        if said is None:
-            said = np.zeros((len(y), *answer.shape[1:]))
-        said[test] = answer
-    return said
+        if predicted is None:
+            predicted = np.zeros((len(y), *answer.shape[1:]))
+        predicted[test] = answer
+    return predicted
 
 
 def naive_votes(method, right, near):
@@ -78,14 +78,14 @@ def test_the_classifier_does_what_a_loop_over_rows_does(classes, method, voting)
     model.fit(X, y)
     folds = StratifiedKFold(5)
     predictions = [out_of_fold(member, X, y, folds, "predict_proba") for _, member in THREE]
-    right = np.column_stack([said.argmax(axis=1) == y for said in predictions])
+    right = np.column_stack([predicted.argmax(axis=1) == y for predicted in predictions])
     members = [clone(member).fit(X, y) for _, member in THREE]
     for number, row in enumerate(new):
         votes = naive_votes(method, right, naive_neighbors(X, row, 5))
         expected = np.zeros(3)
         for vote, member in zip(votes, members, strict=True):
-            said = member.predict_proba([row])[0]
-            expected += vote * (said if voting == "soft" else np.eye(3)[said.argmax()])
+            predicted = member.predict_proba([row])[0]
+            expected += vote * (predicted if voting == "soft" else np.eye(3)[predicted.argmax()])
         expected /= votes.sum()
         assert_allclose(model.predict_proba(new[number : number + 1])[0], expected, rtol=1e-9)
     assert_array_equal(model.predict(new), model.predict_proba(new).argmax(axis=1))
@@ -96,12 +96,12 @@ def test_the_regressor_does_what_a_loop_over_rows_does(numbers, method):
     X, y = numbers
     X, y, new = X[:100], y[:100], X[100:]
     model = cm.DynamicSelectionRegressor(REAL_THREE, method=method, n_neighbors=5).fit(X, y)
-    said = [out_of_fold(member, X, y, KFold(5), "predict") for _, member in REAL_THREE]
+    predicted = [out_of_fold(member, X, y, KFold(5), "predict") for _, member in REAL_THREE]
     members = [clone(member).fit(X, y) for _, member in REAL_THREE]
     expected = []
     for row in new:
         near = naive_neighbors(X, row, 5)
-        errors = np.array([np.mean([(s[i] - y[i]) ** 2 for i in near]) for s in said])
+        errors = np.array([np.mean([(s[i] - y[i]) ** 2 for i in near]) for s in predicted])
         weights = 1 / errors if method == "weighted" else (errors == errors.min()).astype(float)
         answers = np.array([member.predict([row])[0] for member in members])
         expected.append(weights @ answers / weights.sum())
@@ -112,11 +112,11 @@ def test_neighbours_count_by_the_inverse_of_their_distance(numbers):
     X, y = numbers
     X, y, new = X[:100, :1], y[:100], X[100:105, :1]
     model = cm.DynamicSelectionRegressor(REAL_TREES, weights="distance", scale=False).fit(X, y)
-    said = [out_of_fold(member, X, y, KFold(5), "predict") for _, member in REAL_TREES]
+    predicted = [out_of_fold(member, X, y, KFold(5), "predict") for _, member in REAL_TREES]
     for row, got in zip(new, model.explain(new).competence, strict=True):
         gaps = np.abs(X[:, 0] - row[0])
         near = np.argsort(gaps)[:7]
-        squares = [np.average((s[near] - y[near]) ** 2, weights=1 / gaps[near]) for s in said]
+        squares = [np.average((s[near] - y[near]) ** 2, weights=1 / gaps[near]) for s in predicted]
         assert_allclose(got, np.sqrt(squares), rtol=1e-9)
 
 
@@ -372,8 +372,8 @@ def test_what_is_explained_is_what_votes(classes):
     model = cm.DynamicSelectionClassifier([*THREE, ("none", "drop")]).fit(X, y)
     found = model.explain(X)
     assert found.names == ("stump", "line", "tree")
-    said = [member.predict_proba(X) for member in model.estimators_]
-    mixed = sum(found.weight[:, [k]] * each for k, each in enumerate(said))
+    predicted = [member.predict_proba(X) for member in model.estimators_]
+    mixed = sum(found.weight[:, [k]] * each for k, each in enumerate(predicted))
     assert_allclose(mixed, model.predict_proba(X))
     frame = found.to_frame()
     assert frame.shape == (450, 3)

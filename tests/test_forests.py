@@ -441,11 +441,13 @@ def naive_out_of_bag(model, X, n_values):
     sums, votes = np.zeros((len(X), n_values)), np.zeros(len(X))
     for tree, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
         out = np.setdiff1d(np.arange(len(X)), rows)
-        said = tree.predict_proba(X) if hasattr(tree, "classes_") else tree.predict(X)
-        said = np.hstack(said) if isinstance(said, list) else said.reshape(len(X), -1)
+        predicted = tree.predict_proba(X) if hasattr(tree, "classes_") else tree.predict(X)
+        predicted = (
+            np.hstack(predicted) if isinstance(predicted, list) else predicted.reshape(len(X), -1)
+        )
         if getattr(model, "voting", "soft") == "hard":
-            said = np.eye(n_values)[said.argmax(axis=1)]
-        sums[out] += said[out]
+            predicted = np.eye(n_values)[predicted.argmax(axis=1)]
+        sums[out] += predicted[out]
         votes[out] += 1
     with np.errstate(invalid="ignore"):
         return sums / votes[:, None], votes

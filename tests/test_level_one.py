@@ -606,14 +606,14 @@ def test_a_row_of_weight_two_is_drawn_as_the_row_twice_where_others_are_out_of_b
 
     def predictions(X, y, weights):
         """Mean and its variance, over seeds, of what is said about the last four rows."""
-        said = np.full((n_seeds, len(y)), np.nan)
+        predicted = np.full((n_seeds, len(y)), np.nan)
         for seed in range(n_seeds):
             stack = StackingRegressor([("m", member)], "convex", cv="oob")
             stack.set_params(keep_level_one=True, random_state=seed).fit(X, y, weights)
-            said[seed, stack.level_one_rows_] = stack.level_one_[:, 0]
-        said = said[:, -4:]
-        counts = (~np.isnan(said)).sum(axis=0)
-        return np.nanmean(said, axis=0), np.nanvar(said, axis=0) / counts
+            predicted[seed, stack.level_one_rows_] = stack.level_one_[:, 0]
+        predicted = predicted[:, -4:]
+        counts = (~np.isnan(predicted)).sum(axis=0)
+        return np.nanmean(predicted, axis=0), np.nanvar(predicted, axis=0) / counts
 
     def distance(a, b):
         return np.abs(a[0] - b[0]) / np.sqrt(a[1] + b[1])

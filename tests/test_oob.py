@@ -32,7 +32,7 @@ from committee.evaluation.point632 import (
     no_information_score,
     no_information_squared_error,
 )
-from committee.evaluation.scored_target import OobMetric, OobTarget, resolve_metric
+from committee.evaluation.scored_target import OobMetric, ScoredTarget, resolve_metric
 from committee.files.codec import decode, encode
 
 
@@ -52,37 +52,37 @@ def draw(rng):
 def classes(rng):
     """A target of three classes with text labels, and opinions of 12 members on all rows."""
     codes = rng.integers(0, 3, (40, 1)).astype(np.int32)
-    target = OobTarget(codes, [np.array(["a", "b", "c"])], weights=rng.uniform(0, 2, 40))
+    target = ScoredTarget(codes, [np.array(["a", "b", "c"])], weights=rng.uniform(0, 2, 40))
     return target, shares(rng, 12, 40, 3), draw(rng)
 
 
 @pytest.fixture
 def reals(rng):
-    target = OobTarget(reals=rng.normal(size=(40, 1)))
-    said = target.reals + rng.normal(size=(12, 40, 1))
-    return target, said, draw(rng)
+    target = ScoredTarget(reals=rng.normal(size=(40, 1)))
+    predicted = target.reals + rng.normal(size=(12, 40, 1))
+    return target, predicted, draw(rng)
 
 
 # --- tallies ------------------------------------------------------------------------------------
 
 
 def test_only_members_that_have_not_drawn_a_row_vote_on_it(classes):
-    target, said, counts = classes
+    target, predicted, counts = classes
     recorder = OobRecorder(target, True, 12)
-    for values, drawn in zip(said, counts, strict=True):
+    for values, drawn in zip(predicted, counts, strict=True):
         # What a member says about rows it has drawn must not matter.
         recorder.add(np.where((drawn == 0)[:, None], values, 1e9), drawn)
     found = recorder.finish().values
     for row in range(40):
         voters = counts[:, row] == 0
-        np.testing.assert_allclose(found[row], said[voters, row].mean(axis=0))
+        np.testing.assert_allclose(found[row], predicted[voters, row].mean(axis=0))
 
 
 def test_a_row_that_all_members_have_drawn_is_nan_counted_and_warned_about(reals):
-    target, said, counts = reals
+    target, predicted, counts = reals
     counts[:, [3, 8]] = 2
     recorder = OobRecorder(target, True, 12)
-    for values, drawn in zip(said, counts, strict=True):
+    for values, drawn in zip(predicted, counts, strict=True):
         recorder.add(values, drawn)
     with pytest.warns(UserWarning, match=r"2 of 40 rows were drawn by every member .* NaN"):
         estimates = recorder.finish()
@@ -119,9 +119,9 @@ def test_rows_without_votes_have_no_median():
 
 
 def test_segments_of_the_engine_give_what_single_members_give(classes):
-    target, said, counts = classes
+    target, predicted, counts = classes
     one_by_one = OobRecorder(target, True, 12)
-    for values, drawn in zip(said, counts, strict=True):
+    for values, drawn in zip(predicted, counts, strict=True):
         one_by_one.add(values, drawn)
     expected = one_by_one.finish()
     points = [0, *curve_points(12)]
@@ -130,10 +130,10 @@ def test_segments_of_the_engine_give_what_single_members_give(classes):
         for start, end in itertools.pairwise(points):
             tally = MeanTally(40, 3)
             for member in range(0 if is_total else start, end):
-                tally.add(said[member], np.flatnonzero(counts[member] == 0))
+                tally.add(predicted[member], np.flatnonzero(counts[member] == 0))
             errors = np.array(one_by_one.errors[start:end])
             recorder.add_segment(tally.sums, tally.votes, errors, is_total=is_total)
-        found = recorder.finish(said.mean(axis=0))
+        found = recorder.finish(predicted.mean(axis=0))
         np.testing.assert_allclose(found.values, expected.values)
         np.testing.assert_allclose(found.curve.score, expected.curve.score)
         np.testing.assert_array_equal(found.member_errors, expected.member_errors)
@@ -151,8 +151,8 @@ def test_segments_have_no_medians_and_no_weights(reals):
 
 
 def test_metrics_see_labels_probabilities_and_weights(classes):
-    target, said, _ = classes
-    values, rows = said[0], np.arange(5, 40)
+    target, predicted, _ = classes
+    values, rows = predicted[0], np.arange(5, 40)
     y, weights = target.y[rows], target.weights[rows]
     labels = np.array(["a", "b", "c"])[values[rows].argmax(axis=1)]
 
@@ -176,7 +176,7 @@ def test_metrics_see_labels_probabilities_and_weights(classes):
 
 def test_two_classes_have_a_ranking(rng):
     codes = rng.integers(0, 2, (30, 1)).astype(np.int32)
-    target = OobTarget(codes, [np.array([False, True])])
+    target = ScoredTarget(codes, [np.array([False, True])])
     values = shares(rng, 30, 2)
     found = OobMetric(target, "roc_auc").score(values, np.arange(30))
     assert found == pytest.approx(roc_auc_score(codes[:, 0], values[:, 1]))
@@ -186,7 +186,7 @@ def test_two_classes_have_a_ranking(rng):
 def test_regression_metrics_agree_with_scikit_learn(n_outputs, rng):
     truth, values = rng.normal(size=(25, n_outputs)), rng.normal(size=(25, n_outputs))
     weights = rng.uniform(0.1, 1, 25)
-    target = OobTarget(reals=truth, weights=weights)
+    target = ScoredTarget(reals=truth, weights=weights)
     everyone = np.arange(25)
     assert OobMetric(target, True).score(values, everyone) == pytest.approx(
         r2_score(truth, values, sample_weight=weights)
@@ -200,16 +200,16 @@ def test_regression_metrics_agree_with_scikit_learn(n_outputs, rng):
 
 
 def test_r2_of_a_constant_target_follows_scikit_learn():
-    target = OobTarget(reals=np.ones((3, 1)))
+    target = ScoredTarget(reals=np.ones((3, 1)))
     everyone = np.arange(3)
-    for said in (np.ones((3, 1)), np.zeros((3, 1))):
-        expected = r2_score(np.ones(3), said[:, 0])
-        assert OobMetric(target, True).score(said, everyone) == expected
+    for predicted in (np.ones((3, 1)), np.zeros((3, 1))):
+        expected = r2_score(np.ones(3), predicted[:, 0])
+        assert OobMetric(target, True).score(predicted, everyone) == expected
 
 
 def test_several_outputs_must_all_be_right(rng):
     codes = np.array([[0, 1], [1, 0], [1, 2], [0, 0]], np.int32)
-    target = OobTarget(codes, [np.array([0, 1]), np.array(["x", "y", "z"])])
+    target = ScoredTarget(codes, [np.array([0, 1]), np.array(["x", "y", "z"])])
     values = np.zeros((4, 5))
     values[np.arange(4), [0, 1, 1, 1]] = 1  # the last row is wrong in the first output
     values[np.arange(4), 2 + codes[:, 1]] = 1
@@ -230,40 +230,42 @@ def test_what_is_no_metric_is_refused():
 
 
 def test_the_error_of_a_member_is_that_on_its_own_out_of_bag_rows(classes, reals):
-    target, said, counts = classes
+    target, predicted, counts = classes
     recorder = OobRecorder(target, False, 12)
-    for values, drawn in zip(said, counts, strict=True):
+    for values, drawn in zip(predicted, counts, strict=True):
         recorder.add(values, drawn)
-    for error, values, drawn in zip(recorder.errors, said, counts, strict=True):
+    for error, values, drawn in zip(recorder.errors, predicted, counts, strict=True):
         out = drawn == 0
         wrong = values[out].argmax(axis=1) != target.codes[out, 0]
         assert error == pytest.approx(np.average(wrong, weights=target.weights[out]))
 
-    target, said, counts = reals
+    target, predicted, counts = reals
     counts[4] = 1  # this member has no out-of-bag rows
     counts[5] = 0
     recorder = OobRecorder(target, True, 12)
-    for values, drawn in zip(said, counts, strict=True):
+    for values, drawn in zip(predicted, counts, strict=True):
         recorder.add(values, drawn)
     estimates = recorder.finish()
     assert np.isnan(estimates.member_errors).nonzero()[0].tolist() == [4]
     out = counts[0] == 0
-    assert estimates.member_errors[0] == pytest.approx(((said[0] - target.reals)[out] ** 2).mean())
+    assert estimates.member_errors[0] == pytest.approx(
+        ((predicted[0] - target.reals)[out] ** 2).mean()
+    )
     mean = estimates.attributes("oob_prediction_")["oob_member_error_"]
     assert mean == pytest.approx(np.nanmean(estimates.member_errors))
 
 
 def test_weights_are_log_odds_or_inverse_errors():
-    two = OobTarget(np.array([[0], [1]], np.int32), [np.array([0, 1])])
+    two = ScoredTarget(np.array([[0], [1]], np.int32), [np.array([0, 1])])
     assert vote_weight(two, 0.2, 10_000) == pytest.approx(np.log(4), rel=1e-3)
     assert vote_weight(two, 0.5, 100) < 1e-5
     assert vote_weight(two, 0.9, 100) < 1e-5
     assert vote_weight(two, np.nan, 0) < 1e-5
     assert vote_weight(two, 0.0, 10) == pytest.approx(np.log(10.5 / 0.5))  # large, not infinite
-    five = OobTarget(np.array([[0]], np.int32), [np.arange(5)])
+    five = ScoredTarget(np.array([[0]], np.int32), [np.arange(5)])
     assert vote_weight(five, 0.8, 10_000) == pytest.approx(0, abs=1e-3)  # chance
     assert vote_weight(five, 0.5, 10_000) == pytest.approx(np.log(4), rel=1e-3)
-    real = OobTarget(reals=np.array([[1.0], [3.0]]))
+    real = ScoredTarget(reals=np.array([[1.0], [3.0]]))
     assert vote_weight(real, 0.25, 10) == 4
     assert vote_weight(real, 0.0, 10) == pytest.approx(1e6)
     assert vote_weight(real, np.nan, 0) == pytest.approx(1e-6)
@@ -283,19 +285,21 @@ def test_the_curve_has_few_points_and_the_last_one(n_members):
 
 
 def test_each_point_of_the_curve_is_the_score_of_the_first_members(reals):
-    target, said, counts = reals
-    curve = run(target, said, counts).curve
+    target, predicted, counts = reals
+    curve = run(target, predicted, counts).curve
     assert len(curve) == len(curve_points(12))
     for n_members, score in zip(curve.n_members, curve.score, strict=True):
         if n_members == 12:
-            assert score == run(target, said, counts).score
+            assert score == run(target, predicted, counts).score
         elif n_members >= 3:
-            assert score == pytest.approx(run(target, said[:n_members], counts[:n_members]).score)
+            assert score == pytest.approx(
+                run(target, predicted[:n_members], counts[:n_members]).score
+            )
 
 
-def run(target, said, counts, metric=True):
-    recorder = OobRecorder(target, metric, len(said))
-    for values, drawn in zip(said, counts, strict=True):
+def run(target, predicted, counts, metric=True):
+    recorder = OobRecorder(target, metric, len(predicted))
+    for values, drawn in zip(predicted, counts, strict=True):
         recorder.add(values, drawn)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of rows without a prediction
@@ -304,10 +308,10 @@ def run(target, said, counts, metric=True):
 
 def test_a_point_where_the_metric_is_undefined_is_nan(rng):
     codes = np.array([[0], [0], [1], [1]], np.int32)
-    target = OobTarget(codes, [np.array([0, 1])])
-    said = shares(rng, 2, 4, 2)
+    target = ScoredTarget(codes, [np.array([0, 1])])
+    predicted = shares(rng, 2, 4, 2)
     counts = np.array([[0, 0, 1, 1], [1, 1, 0, 0]])  # the first member votes on one class only
-    curve = run(target, said, counts, "roc_auc").curve
+    curve = run(target, predicted, counts, "roc_auc").curve
     assert np.isnan(curve.score[0])
     assert not np.isnan(curve.score[1])
 
@@ -346,26 +350,26 @@ def test_the_estimates_follow_efron_and_tibshirani():
 
 
 def test_no_information_is_the_mean_over_all_pairs(rng):
-    truth, said = rng.integers(0, 3, 20), rng.integers(0, 3, 20)
+    truth, predicted = rng.integers(0, 3, 20), rng.integers(0, 3, 20)
     weights = rng.uniform(size=20)
     both = np.outer(weights, weights)
-    expected = np.average(truth[:, None] == said, weights=both)
-    assert no_information_accuracy(truth, said, 3, weights) == pytest.approx(expected)
+    expected = np.average(truth[:, None] == predicted, weights=both)
+    assert no_information_accuracy(truth, predicted, 3, weights) == pytest.approx(expected)
     y, p = rng.normal(size=(20, 1)), rng.normal(size=(20, 1))
     expected = np.average((y - p.T) ** 2, weights=both)
     assert no_information_squared_error(y, p, weights) == pytest.approx(expected)
-    permuted = no_information_score(lambda order: np.mean(truth[order] == said), 20, 2000)
-    assert permuted == pytest.approx(no_information_accuracy(truth, said, 3), abs=0.01)
+    permuted = no_information_score(lambda order: np.mean(truth[order] == predicted), 20, 2000)
+    assert permuted == pytest.approx(no_information_accuracy(truth, predicted, 3), abs=0.01)
 
 
 def test_the_estimates_of_an_ensemble_come_from_its_scores(classes, reals):
-    for target, said, counts in (classes, reals):
+    for target, predicted, counts in (classes, reals):
         everyone = np.arange(40)
         for metric in (True, "neg_log_loss" if target.classes else "neg_mean_squared_error"):
-            estimates = run(target, said, counts, metric)
+            estimates = run(target, predicted, counts, metric)
             measure = OobMetric(target, metric)
-            apparent = measure.score(said.mean(axis=0), everyone)
-            chance = measure.no_information(said.mean(axis=0), everyone)
+            apparent = measure.score(predicted.mean(axis=0), everyone)
+            chance = measure.no_information(predicted.mean(axis=0), everyone)
             expected = combine_632(apparent, estimates.score, chance)
             assert estimates.score_632 == pytest.approx(expected.point632)
             assert estimates.score_632_plus == pytest.approx(expected.plus)

@@ -69,12 +69,12 @@ def opinions_one_by_one(model, X):
     return np.array([tree.predict_proba(X) for tree in model.estimators_])
 
 
-def naive_order(said, loss):
+def naive_order(predicted, loss):
     """Greedy forward selection without replacement, each committee evaluated from scratch."""
     order = []
-    while len(order) < len(said):
-        rest = [j for j in range(len(said)) if j not in order]
-        order.append(min(rest, key=lambda j: loss(said[[*order, j]].mean(axis=0))))
+    while len(order) < len(predicted):
+        rest = [j for j in range(len(predicted)) if j not in order]
+        order.append(min(rest, key=lambda j: loss(predicted[[*order, j]].mean(axis=0))))
     return order
 
 
@@ -86,11 +86,11 @@ def test_the_order_is_that_of_brute_force(classes):
     def brier(p):
         return ((p - truth) ** 2).sum(axis=1).mean()
 
-    said = opinions_one_by_one(forest, X[200:])
+    predicted = opinions_one_by_one(forest, X[200:])
     _, path = prune_ensemble(forest, X[200:], y[200:])
-    order = naive_order(said, brier)
+    order = naive_order(predicted, brier)
     assert path.members.tolist() == order
-    expected = [-brier(said[order[: k + 1]].mean(axis=0)) for k in range(15)]
+    expected = [-brier(predicted[order[: k + 1]].mean(axis=0)) for k in range(15)]
     np.testing.assert_allclose(path.promised, expected, rtol=1e-10)
     np.testing.assert_allclose(path.full_score, -brier(forest.predict_proba(X[200:])), rtol=1e-10)
     np.testing.assert_allclose(path.accuracy[-1], forest.score(X[200:], y[200:]), rtol=1e-10)
@@ -139,8 +139,8 @@ def test_any_metric_orders_members(classes):
     forest = RandomForestClassifier(6, random_state=0).fit(X[:200], y[:200])
     fast, path = prune_ensemble(forest, X[200:], y[200:], scoring="accuracy", n_members=3)
 
-    def share_right(truth, said):
-        return (truth == said).mean()
+    def share_right(truth, predicted):
+        return (truth == predicted).mean()
 
     slow, other = prune_ensemble(forest, X[200:], y[200:], scoring=share_right, n_members=3)
     assert path.members.tolist() == other.members.tolist()

@@ -50,12 +50,12 @@ def test_a_row_of_weight_two_is_that_row_twice_and_weight_zero_is_absent(model, 
     weights = rng.integers(0, 4, len(y))
     weighted = model.fit(X, y, weights)
     new, _ = mixed(rng, 80)
-    said = weighted.predict_proba(new)
+    predicted = weighted.predict_proba(new)
     shape = weighted.tree_.feature.tolist(), weighted.tree_.n_node_samples.tolist()
     rows = np.repeat(np.arange(len(y)), weights)
     repeated = model.fit(X.iloc[rows], y[rows])
     assert shape == (repeated.tree_.feature.tolist(), repeated.tree_.n_node_samples.tolist())
-    np.testing.assert_allclose(said, repeated.predict_proba(new), atol=1e-12)
+    np.testing.assert_allclose(predicted, repeated.predict_proba(new), atol=1e-12)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
@@ -100,10 +100,10 @@ def test_a_weight_that_is_nothing_beside_the_others_is_absent(model, rng):
     X.loc[60:, "x0"] = "rare"
     weights = np.r_[np.full(60, 1.5e300), np.full(40, 1e-300)]
     light = model.fit(X, y, weights)
-    said, rules = light.predict_proba(X), str(light.extract_rules(X, y, weights))
+    predicted, rules = light.predict_proba(X), str(light.extract_rules(X, y, weights))
     weights[60:] = 0.0
     model.fit(X, y, weights)
-    np.testing.assert_array_equal(said, model.predict_proba(X))
+    np.testing.assert_array_equal(predicted, model.predict_proba(X))
     assert rules == str(model.extract_rules(X, y, weights))
 
 
@@ -369,10 +369,10 @@ def test_rules_say_what_they_say_they_say(rng):
     X, y = mixed(rng, 400, noise=0.0)
     rules = C45Classifier(pruning=None).fit(X, y).extract_rules(X, y)
     assert len(rules) > 1
-    said = rules.predict(X)
+    predicted = rules.predict(X)
     for number, row in enumerate(X.to_dict("records")):
         rule = rules.match(row)
-        assert said[number] == (rules.default if rule is None else rule.prediction)
+        assert predicted[number] == (rules.default if rule is None else rule.prediction)
     deciding = rules.decide(X)
     assert (deciding == -1).any()
     for number, rule in enumerate(rules):

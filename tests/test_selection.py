@@ -39,7 +39,7 @@ from committee.combining.selection.greedy_selection import (
     walk,
 )
 from committee.datasets import load_penguins
-from committee.evaluation.scored_target import OobTarget
+from committee.evaluation.scored_target import ScoredTarget
 
 
 @pytest.fixture(scope="module")
@@ -72,25 +72,25 @@ def reals():
 
 
 def random_opinions(rng, n_members=6, n_rows=60, n_classes=3, weights=None):
-    said = rng.dirichlet(np.ones(n_classes), (n_members, n_rows))
+    predicted = rng.dirichlet(np.ones(n_classes), (n_members, n_rows))
     codes = rng.integers(0, n_classes, (n_rows, 1)).astype(np.int32)
-    target = OobTarget(codes, [np.arange(n_classes)], weights=weights)
-    return said, target
+    target = ScoredTarget(codes, [np.arange(n_classes)], weights=weights)
+    return predicted, target
 
 
 # --- the algorithm, beside one that looks at everything anew ------------------------------------
 
 
-def naive_selection(said, score, n_rounds, first=()):
+def naive_selection(predicted, score, n_rounds, first=()):
     """Greedy forward selection with replacement, each committee evaluated from scratch."""
     bag, scores = [], []
     for number in range(n_rounds):
         if number < len(first):
             bag.append(first[number])
         else:
-            found = [score(said[[*bag, j]].mean(axis=0)) for j in range(len(said))]
+            found = [score(predicted[[*bag, j]].mean(axis=0)) for j in range(len(predicted))]
             bag.append(int(np.argmax(found)))
-        scores.append(score(said[bag].mean(axis=0)))
+        scores.append(score(predicted[bag].mean(axis=0)))
     return bag, scores
 
 
@@ -98,7 +98,7 @@ def naive_selection(said, score, n_rounds, first=()):
 @pytest.mark.parametrize("name", ["neg_log_loss", "accuracy", "neg_brier", "roc_auc_ovr"])
 def test_picks_are_those_of_brute_force_for_classes(name, weighted, rng):
     weights = rng.uniform(0.5, 2, 60) if weighted else None
-    said, target = random_opinions(rng, weights=weights)
+    predicted, target = random_opinions(rng, weights=weights)
     labels = target.codes[:, 0]
 
     def score(p):
@@ -110,8 +110,8 @@ def test_picks_are_those_of_brute_force_for_classes(name, weighted, rng):
             return roc_auc_score(labels, p, multi_class="ovr", sample_weight=weights)
         return -np.average(((p - np.eye(3)[labels]) ** 2).sum(axis=1), weights=weights)
 
-    path = walk(MemberPredictions(said, target, name).scorer(), 12)
-    members, scores = naive_selection(said, score, 12)
+    path = walk(MemberPredictions(predicted, target, name).scorer(), 12)
+    members, scores = naive_selection(predicted, score, 12)
     assert path.members.tolist() == members
     np.testing.assert_allclose(path.scores, scores, rtol=1e-10)
 
@@ -122,22 +122,22 @@ def test_picks_are_those_of_brute_force_for_classes(name, weighted, rng):
 )
 def test_picks_are_those_of_brute_force_for_numbers(name, rng):
     y = rng.normal(size=80)
-    said = y[:, None] + rng.normal(0, 1, (7, 80, 1))
+    predicted = y[:, None] + rng.normal(0, 1, (7, 80, 1))
     scorer = get_scorer(name)
 
     def score(values):
         return scorer._sign * scorer._score_func(y, values[:, 0])
 
-    path = walk(MemberPredictions(said, OobTarget(reals=y[:, None]), name).scorer(), 15)
-    members, scores = naive_selection(said, score, 15)
+    path = walk(MemberPredictions(predicted, ScoredTarget(reals=y[:, None]), name).scorer(), 15)
+    members, scores = naive_selection(predicted, score, 15)
     assert path.members.tolist() == members
     np.testing.assert_allclose(path.scores, scores, rtol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["neg_log_loss", "accuracy"])
 def test_fast_scores_are_those_of_scikit_learns_scorers(name, rng):
-    said, target = random_opinions(rng, weights=rng.integers(1, 4, 60).astype(float))
-    predictions = MemberPredictions(said, target, name)
+    predicted, target = random_opinions(rng, weights=rng.integers(1, 4, 60).astype(float))
+    predictions = MemberPredictions(predicted, target, name)
     fast, slow = predictions.scorer(), AnyMetric(predictions)
     weights, steps = rng.uniform(0, 1, 6), rng.uniform(0.5, 1, 6)
     assert type(fast) is not AnyMetric
@@ -150,10 +150,12 @@ def test_fast_scores_are_those_of_scikit_learns_scorers(name, rng):
 
 
 def test_sorted_start_takes_as_many_of_the_best_as_are_best_together(rng):
-    said, target = random_opinions(rng)
-    scorer = MemberPredictions(said, target, "neg_log_loss").scorer()
+    predicted, target = random_opinions(rng)
+    scorer = MemberPredictions(predicted, target, "neg_log_loss").scorer()
     order = np.argsort(-scorer.alone())
-    together = [-log_loss(target.codes[:, 0], said[order[: k + 1]].mean(axis=0)) for k in range(6)]
+    together = [
+        -log_loss(target.codes[:, 0], predicted[order[: k + 1]].mean(axis=0)) for k in range(6)
+    ]
     n_best = int(np.argmax(together)) + 1
     (path,) = SelectionRules(20, "auto", 1, 0.5, 0).paths(scorer)
     assert path.members[:n_best].tolist() == order[:n_best].tolist()
@@ -164,8 +166,8 @@ def test_sorted_start_takes_as_many_of_the_best_as_are_best_together(rng):
 
 
 def test_bags_pick_from_their_members_and_weights_are_averaged(rng):
-    said, target = random_opinions(rng, n_members=9)
-    scorer = MemberPredictions(said, target, "neg_log_loss").scorer()
+    predicted, target = random_opinions(rng, n_members=9)
+    scorer = MemberPredictions(predicted, target, "neg_log_loss").scorer()
     rules = SelectionRules(10, 0, 5, 0.4, seed=3)
     paths = rules.paths(scorer)
     for bag, path in enumerate(paths):
@@ -178,31 +180,33 @@ def test_bags_pick_from_their_members_and_weights_are_averaged(rng):
 
 
 def test_of_equal_members_the_first_is_picked(rng):
-    said, target = random_opinions(rng, n_members=2)
-    twins = said[[0, 1, 0, 1, 1]]
+    predicted, target = random_opinions(rng, n_members=2)
+    twins = predicted[[0, 1, 0, 1, 1]]
     for name in ("neg_log_loss", "neg_brier", "accuracy", "roc_auc_ovr"):
         path = walk(MemberPredictions(twins, target, name).scorer(), 8)
         assert set(path.members) <= {0, 1}
 
 
 def test_the_selection_goes_back_to_its_best_round(rng):
-    said, target = random_opinions(rng)
-    scorer = MemberPredictions(said, target, "neg_log_loss").scorer()
+    predicted, target = random_opinions(rng)
+    scorer = MemberPredictions(predicted, target, "neg_log_loss").scorer()
     (path,) = paths = SelectionRules(30, 0, 1, 1.0, 0).paths(scorer)
     assert path.n_best == int(np.argmax(path.scores)) + 1 < 30
     np.testing.assert_allclose(scorer.of(mean_weights(paths, 6)), path.scores.max(), rtol=1e-12)
 
 
 def test_members_join_once_without_replacement(rng):
-    said, target = random_opinions(rng)
-    path = walk(MemberPredictions(said, target, "neg_brier").scorer(), 6, with_replacement=False)
+    predicted, target = random_opinions(rng)
+    path = walk(
+        MemberPredictions(predicted, target, "neg_brier").scorer(), 6, with_replacement=False
+    )
     assert sorted(path.members) == list(range(6))
 
 
 def test_what_is_found_is_judged_by_rows_without_a_say(rng):
     """Labels are noise, and so are the models: picking promises much, and nothing is there."""
-    said, target = random_opinions(rng, n_members=40, n_rows=200, n_classes=2)
-    predictions = MemberPredictions(said, target, "accuracy")
+    predicted, target = random_opinions(rng, n_members=40, n_rows=200, n_classes=2)
+    predictions = MemberPredictions(predicted, target, "accuracy")
     rules = SelectionRules(10, 0, 1, 1.0, 0)
 
     def chosen(scorer):
@@ -227,7 +231,7 @@ def test_the_classifier_is_greedy_selection_on_predictions_of_folds(scoring, cla
     model = EnsembleSelectionClassifier(
         library(), n_rounds=15, scoring=scoring, sorted_init=0, cv=4
     ).fit(X, labels)
-    said = np.array(
+    predicted = np.array(
         [cross_val_predict(each, X, y, cv=4, method="predict_proba") for _, each in library()]
     )
 
@@ -238,13 +242,15 @@ def test_the_classifier_is_greedy_selection_on_predictions_of_folds(scoring, cla
             roc_auc_score(y, p, multi_class="ovr") if scoring == "roc_auc_ovr" else -log_loss(y, p)
         )
 
-    members, scores = naive_selection(said, score, 15)
+    members, scores = naive_selection(predicted, score, 15)
     n_best = int(np.argmax(scores)) + 1
     np.testing.assert_allclose(
         model.weights_, np.bincount(members[:n_best], minlength=4) / n_best, rtol=1e-12
     )
     np.testing.assert_allclose(model.selection_.promised, max(scores), rtol=1e-10)
-    np.testing.assert_allclose(model.selection_.own_scores, [score(p) for p in said], rtol=1e-10)
+    np.testing.assert_allclose(
+        model.selection_.own_scores, [score(p) for p in predicted], rtol=1e-10
+    )
     whole = [each.fit(X, y).predict_proba(X) for _, each in library()]
     expected = np.tensordot(model.weights_, whole, axes=1)
     np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-10)
@@ -254,8 +260,8 @@ def test_the_classifier_is_greedy_selection_on_predictions_of_folds(scoring, cla
 def test_the_regressor_is_greedy_selection_on_predictions_of_folds(numbers):
     X, y = numbers
     model = EnsembleSelectionRegressor(reals(), n_rounds=20, sorted_init=0, cv=KFold(5)).fit(X, y)
-    said = np.array([cross_val_predict(each, X, y, cv=KFold(5)) for _, each in reals()])
-    members, scores = naive_selection(said, lambda p: -mean_squared_error(y, p), 20)
+    predicted = np.array([cross_val_predict(each, X, y, cv=KFold(5)) for _, each in reals()])
+    members, scores = naive_selection(predicted, lambda p: -mean_squared_error(y, p), 20)
     n_best = int(np.argmax(scores)) + 1
     np.testing.assert_allclose(
         model.weights_, np.bincount(members[:n_best], minlength=4) / n_best, rtol=1e-12
@@ -350,7 +356,7 @@ def test_raw_tables_and_metrics_of_ones_own(rng):
         ("gone", "drop"),
     ]
     model = EnsembleSelectionClassifier(
-        members, scoring=lambda truth, said: (truth == said).mean(), random_state=0
+        members, scoring=lambda truth, predicted: (truth == predicted).mean(), random_state=0
     ).fit(X, y)
     assert model.score(X, y) > 0.95
     assert len(model.weights_) == 2
@@ -458,8 +464,8 @@ def test_bad_parameters_are_named(params, kind, match, classes):
 
 
 def test_an_error_is_no_score_to_maximize(numbers):
-    def pinball_loss(truth, said):
-        return np.abs(truth - said).mean()
+    def pinball_loss(truth, predicted):
+        return np.abs(truth - predicted).mean()
 
     with pytest.raises(ValueError, match="greater_is_better=False"):
         EnsembleSelectionRegressor(reals(), scoring=pinball_loss).fit(*numbers)
@@ -480,13 +486,17 @@ def test_a_member_without_finite_predictions_is_named(value, numbers):
 
 def test_accuracy_of_many_classes_with_ties_is_that_of_the_first_of_the_best(rng):
     n_members, n_rows, n_classes = 6, 150, 12
-    said = np.eye(n_classes)[rng.integers(0, n_classes, (n_members, n_rows))]  # votes: many ties
+    predicted = np.eye(n_classes)[
+        rng.integers(0, n_classes, (n_members, n_rows))
+    ]  # votes: many ties
     codes = rng.integers(0, n_classes - 1, (n_rows, 1)).astype(np.int32)  # a class without rows
-    scorer = MemberPredictions(said, OobTarget(codes, [np.arange(n_classes)]), "accuracy").scorer()
+    scorer = MemberPredictions(
+        predicted, ScoredTarget(codes, [np.arange(n_classes)]), "accuracy"
+    ).scorer()
     weights = np.array([1.0, 0, 2, 0, 0, 1])
 
     def naive(weights):
-        return np.mean(np.tensordot(weights, said, 1).argmax(axis=1) == codes[:, 0])
+        return np.mean(np.tensordot(weights, predicted, 1).argmax(axis=1) == codes[:, 0])
 
     steps, everybody = np.ones(n_members), np.arange(n_members)
     expected = [naive(weights + np.eye(n_members)[k]) for k in everybody]

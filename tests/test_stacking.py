@@ -388,12 +388,12 @@ def test_a_stack_agrees_with_a_naive_loop(iris):
     ).fit(X, y, weights)
 
     def out_of_folds(member, Z):
-        said = np.zeros((150, 3))
+        predicted = np.zeros((150, 3))
         for fold in range(3):
             train = folds != fold
             fitted = clone(member).fit(Z[train], y[train], weights[train])
-            said[~train] = fitted.predict_proba(Z[~train])
-        return said
+            predicted[~train] = fitted.predict_proba(Z[~train])
+        return predicted
 
     level_one = out_of_folds(first, X)
     level_two = out_of_folds(second, level_one)
@@ -434,8 +434,8 @@ def test_a_row_of_weight_two_is_the_row_twice_and_of_weight_zero_absent(iris, rn
 def test_the_convex_meta_learner_has_the_best_weights(iris, diabetes):
     X, y = iris
     stack = StackingClassifier(classifiers(), "convex", cv=3, keep_level_one=True).fit(X, y)
-    said = stack.level_one_.reshape(150, 3, 3)
-    weights = mixture_weights(said[np.arange(150), :, y])
+    predicted = stack.level_one_.reshape(150, 3, 3)
+    weights = mixture_weights(predicted[np.arange(150), :, y])
     np.testing.assert_allclose(stack.final_estimator_.weights_, weights)
     mixed = np.einsum("nmk,m->nk", stack.transform(X).reshape(150, 3, 3), weights)
     np.testing.assert_allclose(stack.predict_proba(X), mixed)

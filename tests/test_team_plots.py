@@ -60,11 +60,11 @@ def test_a_map_of_votes_has_a_colour_for_each_vote_and_widths_by_weight(rows):
     model = VotingClassifier(members(), weights=[1, 2, 1]).fit(X, y)
     ax = shown(plot_votes(model, X[:8]))
     votes = model.votes(X[:8])
-    columns = [*votes.said.T, votes.answer]
+    columns = [*votes.predicted.T, votes.answer]
     assert len(ax.images) == len(columns)
     codes = {label: code for code, label in enumerate("abc")}
-    for image, said in zip(ax.images, columns, strict=True):
-        expected = [to_rgb(class_color(codes[label])) for label in said]
+    for image, predicted in zip(ax.images, columns, strict=True):
+        expected = [to_rgb(class_color(codes[label])) for label in predicted]
         np.testing.assert_allclose(image.get_array()[:, 0, :], expected)
     widths = [image.get_extent()[1] - image.get_extent()[0] for image in ax.images]
     assert widths[:3] == pytest.approx([0.25, 0.5, 0.25])

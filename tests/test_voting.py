@@ -319,7 +319,7 @@ def naive_trimmed(values, weights, trim):
 
 @pytest.mark.parametrize("weights", [[1, 1, 1, 1, 1, 1], [2, 1, 0, 3, 1, 1], [1, 1, 8, 1, 2, 3]])
 def test_combinations_agree_with_naive_loops(weights, rng):
-    said = rng.lognormal(size=(6, 40, 2))
+    predicted = rng.lognormal(size=(6, 40, 2))
     weights = np.array(weights, float)
     for how, naive in (
         ("mean", lambda v: np.average(v, weights=weights)),
@@ -327,23 +327,25 @@ def test_combinations_agree_with_naive_loops(weights, rng):
         ("trimmed", lambda v: naive_trimmed(v, weights, 0.15)),
         ("geometric", lambda v: stats.gmean(v, weights=weights)),
     ):
-        found = combine(said, weights, how, 0.15)
-        expected = np.apply_along_axis(naive, 0, said)
+        found = combine(predicted, weights, how, 0.15)
+        expected = np.apply_along_axis(naive, 0, predicted)
         np.testing.assert_allclose(found, expected, rtol=1e-12, err_msg=how)
-    repeated = said.repeat(weights.astype(int), axis=0)  # a weight of two is the member twice
+    repeated = predicted.repeat(weights.astype(int), axis=0)  # a weight of two is the member twice
     for how in ("mean", "median", "trimmed", "geometric"):
         np.testing.assert_allclose(
-            combine(said, weights, how, 0.2),
+            combine(predicted, weights, how, 0.2),
             combine(repeated, np.ones(len(repeated)), how, 0.2),
             rtol=1e-12,
         )
 
 
 def test_combinations_agree_with_scipy(rng):
-    said, even = rng.lognormal(size=(10, 50, 1)), np.ones(10)
-    np.testing.assert_allclose(combine(said, even, "median", 0), np.median(said, axis=0))
-    np.testing.assert_allclose(combine(said, even, "trimmed", 0.2), stats.trim_mean(said, 0.2))
-    np.testing.assert_allclose(combine(said, even, "geometric", 0), stats.gmean(said))
+    predicted, even = rng.lognormal(size=(10, 50, 1)), np.ones(10)
+    np.testing.assert_allclose(combine(predicted, even, "median", 0), np.median(predicted, axis=0))
+    np.testing.assert_allclose(
+        combine(predicted, even, "trimmed", 0.2), stats.trim_mean(predicted, 0.2)
+    )
+    np.testing.assert_allclose(combine(predicted, even, "geometric", 0), stats.gmean(predicted))
 
 
 def test_a_regressor_combines_what_members_say(rng):
@@ -451,14 +453,14 @@ def test_learnt_weights_are_judged_by_rows_that_members_have_not_seen(iris):
     folds = [(np.flatnonzero(np.arange(150) % 3 != k), np.arange(k, 150, 3)) for k in range(3)]
     members = [("near", KNeighborsClassifier(1)), ("bayes", GaussianNB())]
     members.append(("dummy", DummyClassifier()))
-    said = np.zeros((3, 150), int)
+    predicted = np.zeros((3, 150), int)
     shares = np.zeros((3, 150, 3))
     for train, test in folds:
         for k, (_, member) in enumerate(members):
             fitted = clone(member).fit(X[train], y[train])
-            said[k, test] = fitted.predict(X[test])
+            predicted[k, test] = fitted.predict(X[test])
             shares[k, test] = fitted.predict_proba(X[test])
-    right = (said == y).mean(axis=1)
+    right = (predicted == y).mean(axis=1)
     accuracy = VotingClassifier(members, weights="accuracy", cv=folds).fit(X, y).weights_
     np.testing.assert_allclose(accuracy, right / right.sum())
     error = ((1 - right) * 150 + 0.5) / 151  # half a wrong row, so that nobody decides alone
@@ -469,7 +471,7 @@ def test_learnt_weights_are_judged_by_rows_that_members_have_not_seen(iris):
     soft = VotingClassifier(members, voting="soft", weights="learned", cv=folds).fit(X, y).weights_
     np.testing.assert_allclose(soft, mixture_weights(shares[:, np.arange(150), y].T), atol=1e-12)
     hard = VotingClassifier(members, weights="learned", cv=folds).fit(X, y).weights_
-    votes = np.eye(3)[said].transpose(1, 2, 0).reshape(-1, 3)
+    votes = np.eye(3)[predicted].transpose(1, 2, 0).reshape(-1, 3)
     np.testing.assert_allclose(hard, blend_weights(votes, np.eye(3)[y].ravel()), atol=1e-12)
 
 
@@ -626,7 +628,7 @@ def test_votes_are_told():
     model = committee_of(VotingClassifier, 3, 2, weights=[2, 1, 1])
     X = np.array([[1, 0, 0, 1, 0, 1], [0, 1, 0, 1, 0, 1.0]])
     votes = model.votes(X)
-    assert votes.said.tolist() == [[0, 1, 1], [1, 1, 1]]
+    assert votes.predicted.tolist() == [[0, 1, 1], [1, 1, 1]]
     assert votes.answer.tolist() == [0, 1]
     assert votes.agreement.tolist() == [0.5, 1.0]
     assert votes.to_frame().columns.tolist() == ["m0", "m1", "m2", "committee"]
@@ -638,8 +640,8 @@ def test_votes_are_told():
         model.explain_vote(X)
     numbers = VotingRegressor([("a", SaysNumber(0)), ("b", SaysNumber(1))], weights=[3, 1])
     told = numbers.fit([[1.0, 2.0]], [1.0]).explain_vote([[4.0, 8.0]])
-    assert (told.answer, told.without, told.said) == (5.0, (8.0, 4.0), (4.0, 8.0))
-    assert numbers.votes([[4.0, 8.0]]).said.tolist() == [[4.0, 8.0]]
+    assert (told.answer, told.without, told.predicted) == (5.0, (8.0, 4.0), (4.0, 8.0))
+    assert numbers.votes([[4.0, 8.0]]).predicted.tolist() == [[4.0, 8.0]]
 
 
 # --- promises -----------------------------------------------------------------------------------

@@ -260,10 +260,12 @@ def adaboost_probabilities() -> None:
         (TheirAdaBoost(n_estimators=200, random_state=0), GREY, "scikit-learn"),
         (AdaBoostClassifier(n_estimators=200), BLUE, "committee"),
     ):
-        said = model.fit(train, y_train).predict_proba(test)[:, 1]
-        true, mean = calibration_curve(y_test, said, n_bins=10, strategy="quantile", pos_label=1)
+        predicted = model.fit(train, y_train).predict_proba(test)[:, 1]
+        true, mean = calibration_curve(
+            y_test, predicted, n_bins=10, strategy="quantile", pos_label=1
+        )
         axes.plot(mean, true, "o-", color=color, linewidth=2, markersize=5, label=name)
-    axes.set_xlabel("probability of class 1 that was said", color=INK)
+    axes.set_xlabel("predicted probability of class 1", color=INK)
     axes.set_ylabel("share of class 1", color=INK)
     tidy(axes)
     save("adaboost-probabilities.png", figure)

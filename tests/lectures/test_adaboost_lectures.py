@@ -101,9 +101,9 @@ def test_an_error_below_a_half_gives_a_positive_alpha_that_grows_as_it_falls():
     y = np.arange(100) % 2
     alphas = []
     for n_wrong in range(1, 50):
-        said = y.copy()
-        said[:n_wrong] = 1 - said[:n_wrong]
-        model, _ = follow([said], y)
+        predicted = y.copy()
+        predicted[:n_wrong] = 1 - predicted[:n_wrong]
+        model, _ = follow([predicted], y)
         alphas.append(model.trace_.beta[0])
         assert alphas[-1] == pytest.approx(0.5 * math.log((100 - n_wrong) / n_wrong))
     assert (np.array(alphas) > 0).all()
@@ -184,12 +184,12 @@ def test_adaboost_is_forward_stagewise_additive_modelling_of_the_exponential_los
             for votes in candidates
         ]
         losses = np.array([result.fun for result in results])
-        said = model[number].predict(X)
-        ours = int(np.flatnonzero((candidates == said).all(axis=1))[0])
+        predicted = model[number].predict(X)
+        ours = int(np.flatnonzero((candidates == predicted).all(axis=1))[0])
         # Ours is the best of all, or one of several that are equally good.
         assert losses[ours] == pytest.approx(losses.min(), rel=1e-9)
         assert model.trace_.beta[number] == pytest.approx(results[ours].x, abs=1e-5)
-        scores = scores + model.trace_.beta[number] * said
+        scores = scores + model.trace_.beta[number] * predicted
         assert np.exp(-y * scores).mean() == pytest.approx(model.trace_.bound[number], rel=1e-9)
 
 
@@ -241,12 +241,12 @@ def test_reversing_a_learner_is_giving_it_a_negative_weight():
     y = np.arange(12) % 2
     script = []
     for wrong in ([0, 1, 2], [3, 4], [5, 6, 7, 8]):
-        said = y.copy()
-        said[wrong] = 1 - said[wrong]
-        script.append(said)
+        predicted = y.copy()
+        predicted[wrong] = 1 - predicted[wrong]
+        script.append(predicted)
     usual, X = follow(script, y)
     # 002 reverses the learner if its error is more than a half; 004 lets its weight be negative.
-    negative, _ = follow([1 - said for said in script], y)
+    negative, _ = follow([1 - predicted for predicted in script], y)
     np.testing.assert_allclose(negative.estimator_errors_, 1 - usual.estimator_errors_)
     np.testing.assert_allclose(negative.estimator_weights_, -usual.estimator_weights_)
     np.testing.assert_allclose(negative.trace_.distributions, usual.trace_.distributions)
@@ -264,9 +264,11 @@ def test_a_perfect_learner_has_a_finite_weight_and_ends_boosting():
 
 def test_an_error_of_exactly_one_half_ends_boosting():
     y = np.arange(10) % 2
-    said = y.copy()
-    said[:3] = 1 - said[:3]
-    model, _ = follow([said, said, said], y)  # after the first round it is wrong by a half
+    predicted = y.copy()
+    predicted[:3] = 1 - predicted[:3]
+    model, _ = follow(
+        [predicted, predicted, predicted], y
+    )  # after the first round it is wrong by a half
     assert len(model) == 1
 
 
@@ -274,20 +276,20 @@ def test_m1_needs_an_error_below_one_half_for_several_classes_and_samme_does_not
     y = np.arange(60) % 4
     weights = {}
     for n_wrong in (12, 29, 31, 44):
-        said = y.copy()
-        said[:n_wrong] = (said[:n_wrong] + 1) % 4
-        model, _ = follow([said], y)
+        predicted = y.copy()
+        predicted[:n_wrong] = (predicted[:n_wrong] + 1) % 4
+        model, _ = follow([predicted], y)
         weights[n_wrong] = model.estimator_weights_[0]
         error = n_wrong / 60
         # SAMME adds log(K - 1), so that anything better than a guess has a positive weight.
         assert weights[n_wrong] == pytest.approx(math.log((1 - error) / error) + math.log(3))
         assert weights[n_wrong] > 0
         if error < 0.5:
-            model, _ = follow([said], y, multiclass="M1")
+            model, _ = follow([predicted], y, multiclass="M1")
             assert model.estimator_weights_[0] == pytest.approx(math.log((1 - error) / error))
         else:
             with pytest.warns(UserWarning, match="needs less than 1/2"):
-                follow([said], y, multiclass="M1")
+                follow([predicted], y, multiclass="M1")
 
 
 def test_m1_multiplies_right_and_wrong_rows_and_takes_the_class_of_most_weight(rng):
@@ -300,9 +302,9 @@ def test_m1_multiplies_right_and_wrong_rows_and_takes_the_class_of_most_weight(r
     assert len(model) > 1
     votes = np.zeros((60, 3))
     for t in range(len(model)):
-        said = model[t].predict(X)
-        votes[np.arange(60), said] += trace.beta[t]
-        after = trace.distributions[t] * np.exp(np.where(said == y, -1, 1) * trace.beta[t])
+        predicted = model[t].predict(X)
+        votes[np.arange(60), predicted] += trace.beta[t]
+        after = trace.distributions[t] * np.exp(np.where(predicted == y, -1, 1) * trace.beta[t])
         assert math.fsum(after) == pytest.approx(trace.normalizer[t], rel=1e-12)
         if t + 1 < len(model):
             np.testing.assert_allclose(

@@ -150,22 +150,22 @@ def test_fewer_features_make_trees_that_agree_less(noisy):
     correlations = []
     for max_features in (10, 3, 1):
         model = RandomForestRegressor(20, max_features=max_features, random_state=0).fit(X, y)
-        said = np.corrcoef([tree.predict(X_new) for tree in model.estimators_])
-        correlations.append(said[np.triu_indices(20, 1)].mean())
+        predicted = np.corrcoef([tree.predict(X_new) for tree in model.estimators_])
+        correlations.append(predicted[np.triu_indices(20, 1)].mean())
     assert correlations[0] > correlations[1] > correlations[2]
 
 
 def test_random_thresholds_trade_variance_for_bias(noisy):
     """Extra-trees draw thresholds only: the best of the drawn splits is still chosen."""
     X_new, _, signal = noisy(300)
-    said = {RandomForestRegressor: [], ExtraTreesRegressor: []}
+    predicted = {RandomForestRegressor: [], ExtraTreesRegressor: []}
     for seed in range(15):
         X, y, _ = noisy(150)
-        for cls, predictions in said.items():
+        for cls, predictions in predicted.items():
             model = cls(30, bootstrap=False, max_features=3, min_samples_leaf=5, random_state=seed)
             predictions.append(model.fit(X, y).predict(X_new))
     bias, variance = {}, {}
-    for cls, predictions in said.items():
+    for cls, predictions in predicted.items():
         bias[cls] = np.mean((np.mean(predictions, axis=0) - signal) ** 2)
         variance[cls] = np.mean(np.var(predictions, axis=0))
     assert variance[ExtraTreesRegressor] < variance[RandomForestRegressor]

@@ -278,17 +278,17 @@ def test_three_rounds_of_adaboost_on_the_ten_points():
     errors, alphas = [], []
     for _ in range(3):
         stump = DecisionTreeClassifier(criterion="error", max_depth=1)
-        said = stump.fit(TOY_X, TOY_Y, sample_weight=weight).predict(TOY_X)
-        error = weight[said != TOY_Y].sum()
+        predicted = stump.fit(TOY_X, TOY_Y, sample_weight=weight).predict(TOY_X)
+        error = weight[predicted != TOY_Y].sum()
         assert error == pytest.approx(best_stump_error(TOY_X, TOY_Y, weight), rel=1e-12)
         alpha = 0.5 * math.log((1 - error) / error)
-        weight = weight * np.exp(-alpha * TOY_Y * said)
+        weight = weight * np.exp(-alpha * TOY_Y * predicted)
         weight /= weight.sum()
-        votes += alpha * said
+        votes += alpha * predicted
         errors.append(error)
         alphas.append(alpha)
         if len(errors) == 1:
-            assert np.allclose(weight, np.where(said == TOY_Y, 1 / 14, 1 / 6))
+            assert np.allclose(weight, np.where(predicted == TOY_Y, 1 / 14, 1 / 6))
     assert errors == pytest.approx([3 / 10, 3 / 14, 3 / 22], rel=1e-9)
     # From the unrounded errors: from .21 and .14 one would get .66 and .91.
     assert [round(alpha, 4) for alpha in alphas] == [0.4236, 0.6496, 0.9229]
@@ -309,9 +309,9 @@ def test_an_error_stump_minimises_the_weighted_error(rng):
         y = rng.choice([-1, 1], 25)
         weight = rng.dirichlet(np.ones(25))
         stump = DecisionTreeClassifier(criterion="error", max_depth=1)
-        said = stump.fit(X, y, sample_weight=weight).predict(X)
+        predicted = stump.fit(X, y, sample_weight=weight).predict(X)
         best = best_stump_error(X, y, weight)
-        assert weight[said != y].sum() == pytest.approx(best, rel=1e-9)
+        assert weight[predicted != y].sum() == pytest.approx(best, rel=1e-9)
 
 
 def test_gini_need_not_minimise_the_error_but_error_does():

@@ -10,7 +10,7 @@ from committee import StackingRegressor, VotingClassifier, VotingRegressor
 
 # Lecture 003: members A to E say 1, 0, 1, 0, 0 and are so sure of it.
 CONFIDENCE = [0.8, 0.7, 0.9, 0.5, 0.6]
-SAID = [1, 0, 1, 0, 0]
+VOTES = [1, 0, 1, 0, 0]
 
 
 def team(**options):
@@ -19,14 +19,14 @@ def team(**options):
 
 
 def predictions():
-    pairs = [[1 - c, c] if vote else [c, 1 - c] for vote, c in zip(SAID, CONFIDENCE, strict=True)]
+    pairs = [[1 - c, c] if vote else [c, 1 - c] for vote, c in zip(VOTES, CONFIDENCE, strict=True)]
     return np.array(pairs).reshape(1, -1)
 
 
 def test_the_team_votes_zero_by_majority():
-    told = team().votes(predictions())
-    assert told.said.tolist() == [SAID]
-    assert told.answer.tolist() == [0]
+    votes = team().votes(predictions())
+    assert votes.predicted.tolist() == [VOTES]
+    assert votes.answer.tolist() == [0]
     assert team(voting="majority", abstain_label=-1).predict(predictions()).tolist() == [0]
     assert team().predict_proba(predictions()).tolist() == [[0.6, 0.4]]
 
@@ -46,11 +46,11 @@ def test_the_sum_of_confidences_says_zero():
 
 
 def test_the_team_of_numbers():
-    said = np.array([[2.3, 9.1, 4.3, 4.1, 3.8]])
+    predicted = np.array([[2.3, 9.1, 4.3, 4.1, 3.8]])
     members = [(name, SaysNumber(k)) for k, name in enumerate("ABCDE")]
     for combined, expected in (("mean", 4.72), ("median", 4.1)):
-        model = VotingRegressor(members, combine=combined).fit(said, [0.0])
-        assert model.predict(said)[0] == pytest.approx(expected)
+        model = VotingRegressor(members, combine=combined).fit(predicted, [0.0])
+        assert model.predict(predicted)[0] == pytest.approx(expected)
 
 
 def test_soft_votes_with_weights():

@@ -29,7 +29,7 @@ from committee.adaboost.votes import AnyVotes, TreeVotes, make_votes, votes_of
 from committee.adaboost.watch import Watch
 from committee.base.work import Progress
 from committee.evaluation.content_folds import content_folds, row_keys, table_keys
-from committee.evaluation.scored_target import OobTarget
+from committee.evaluation.scored_target import ScoredTarget
 from committee.tables.native_table import AnyTable
 from committee.tables.target import read_classes, read_known_classes, warn_of_column
 from committee.trees.engine_settings import EngineTarget, RowWeights
@@ -111,7 +111,7 @@ class AdaBoostFit(BoostedTable):
 
     # ---- rows ----
 
-    def _read_target(self, y: Any, weights: Floats | None) -> OobTarget:
+    def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
         warn_of_column(y, stacklevel=6)
         labels = read_classes(y)
         if labels.n_outputs > 1:
@@ -119,11 +119,11 @@ class AdaBoostFit(BoostedTable):
                 f"y should be a 1d array, got {labels.n_outputs} columns instead: "
                 "sklearn.multioutput.MultiOutputClassifier boosts each of them"
             )
-        return OobTarget(labels.codes, labels.classes, None, weights)
+        return ScoredTarget(labels.codes, labels.classes, None, weights)
 
-    def _read_more(self, y: Any, weights: Floats | None) -> OobTarget:
+    def _read_more(self, y: Any, weights: Floats | None) -> ScoredTarget:
         labels = self.target.classes
-        return OobTarget(read_known_classes(y, labels[0]), labels, None, weights)
+        return ScoredTarget(read_known_classes(y, labels[0]), labels, None, weights)
 
     def _rows(self, weights: Floats | None) -> _core.BoostedRows:
         return _core.BoostedRows(self.codes, self.n_classes, weights, self.n_threads)
@@ -271,7 +271,7 @@ class VoteWatch(Watch):
         return found
 
 
-def _first_column(target: OobTarget) -> NDArray[np.int32]:
+def _first_column(target: ScoredTarget) -> NDArray[np.int32]:
     assert target.codes is not None
     return np.ascontiguousarray(target.codes[:, 0])
 

@@ -10,7 +10,7 @@ Floats = NDArray[np.float64]
 _BLOCK = 4096  # rows at a time, for the working memory
 
 
-def weighted_lower_median(said: Floats, weights: Floats) -> Floats:
+def weighted_lower_median(predicted: Floats, weights: Floats) -> Floats:
     """Return, for each row, the least answer with half of the weight at or below it.
 
     Parameters
@@ -30,9 +30,9 @@ def weighted_lower_median(said: Floats, weights: Floats) -> Floats:
     >>> weighted_lower_median(np.array([[3.0, 1.0, 2.0]]), np.array([5.0, 1.0, 1.0])).tolist()
     [3.0]
     """
-    medians = np.empty(len(said))
-    for begin in range(0, len(said), _BLOCK):
-        block = said[begin : begin + _BLOCK]
+    medians = np.empty(len(predicted))
+    for begin in range(0, len(predicted), _BLOCK):
+        block = predicted[begin : begin + _BLOCK]
         order = np.argsort(block, axis=1, kind="stable")
         sums = np.cumsum(weights[order], axis=1)
         place = (sums >= 0.5 * sums[:, -1:]).argmax(axis=1)
@@ -62,21 +62,21 @@ class RunningMedian:
     """
 
     def __init__(self, n_rows: int) -> None:
-        self._said = np.empty((n_rows, 0))
+        self._predicted = np.empty((n_rows, 0))
         self._weights = np.empty((n_rows, 0))
 
     @property
     def n_members(self) -> int:
         """Number of members so far."""
-        return int(self._said.shape[1])
+        return int(self._predicted.shape[1])
 
-    def add(self, said: Floats, weight: float) -> None:
+    def add(self, predicted: Floats, weight: float) -> None:
         """Add a member: behind all who say the same or less."""
-        n_rows, n_members = self._said.shape
-        places = (self._said <= said[:, np.newaxis]).sum(axis=1)
+        n_rows, n_members = self._predicted.shape
+        places = (self._predicted <= predicted[:, np.newaxis]).sum(axis=1)
         is_old = np.ones((n_rows, n_members + 1), bool)
         is_old[np.arange(n_rows), places] = False
-        for name, new in (("_said", said), ("_weights", np.full(n_rows, weight))):
+        for name, new in (("_said", predicted), ("_weights", np.full(n_rows, weight))):
             merged = np.empty((n_rows, n_members + 1))
             merged[is_old] = getattr(self, name).ravel()
             merged[np.arange(n_rows), places] = new
@@ -86,5 +86,5 @@ class RunningMedian:
         """Return the medians of the members so far."""
         sums = np.cumsum(self._weights, axis=1)
         places = (sums >= 0.5 * sums[:, -1:]).argmax(axis=1)
-        medians: Floats = self._said[np.arange(len(places)), places]
+        medians: Floats = self._predicted[np.arange(len(places)), places]
         return medians

@@ -24,7 +24,7 @@ from committee.adaboost.vote_rule import NO_EDGE, decisive_weight
 from committee.adaboost.watch import Watch
 from committee.base.sampling import member_seed
 from committee.base.work import Progress
-from committee.evaluation.scored_target import OobTarget
+from committee.evaluation.scored_target import ScoredTarget
 from committee.tables.target import read_reals, warn_of_column
 from committee.trees.engine_settings import EngineTarget, RowWeights, check_reals
 
@@ -122,9 +122,9 @@ class R2Fit(BoostedTable):
             return 1.0
         return float(self.model.learning_rate * (math.log1p(-error) - math.log(error)))
 
-    def _losses(self, said: Floats) -> Floats:
+    def _losses(self, predicted: Floats) -> Floats:
         """Return the loss of each row, in [0, 1]."""
-        errors = np.abs(self.y - said)
+        errors = np.abs(self.y - predicted)
         largest = float(errors[self.distribution > 0].max())
         if largest == 0:
             return np.zeros(len(errors))
@@ -165,16 +165,16 @@ class R2Fit(BoostedTable):
     def _say(self, member: Any, table: Any) -> Floats:
         if self.schema is None:
             return np.asarray(member.predict(table.native), np.float64).reshape(-1)
-        said: Floats = member.predict(table, self.n_threads)[:, 0]
-        return said
+        predicted: Floats = member.predict(table, self.n_threads)[:, 0]
+        return predicted
 
     # ---- rows ----
 
-    def _read_target(self, y: Any, weights: Floats | None) -> OobTarget:
+    def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
         warn_of_column(y, stacklevel=6)
         return _target_of(y, weights)
 
-    def _read_more(self, y: Any, weights: Floats | None) -> OobTarget:
+    def _read_more(self, y: Any, weights: Floats | None) -> ScoredTarget:
         return _target_of(y, weights)
 
 
@@ -186,17 +186,17 @@ class MedianWatch(Watch):
         super().__init__(fit.model, *fit.validation)
         self._medians = RunningMedian(self.target.n_rows)
 
-    def look(self, said: Floats, weight: float) -> tuple[float, bool]:
+    def look(self, predicted: Floats, weight: float) -> tuple[float, bool]:
         """Take what one more member says; return the score, and whether to stop."""
-        self._medians.add(said, weight)
+        self._medians.add(predicted, weight)
         return self.take(self._medians.medians()[:, np.newaxis], self._medians.n_members)
 
 
-def _target_of(y: Any, weights: Floats | None) -> OobTarget:
+def _target_of(y: Any, weights: Floats | None) -> ScoredTarget:
     values, _ = read_reals(y)
     if values.shape[1] > 1:
         raise ValueError(
             f"y should be a 1d array, got {values.shape[1]} columns instead: "
             "sklearn.multioutput.MultiOutputRegressor boosts each of them"
         )
-    return OobTarget(None, [], values, weights)
+    return ScoredTarget(None, [], values, weights)

@@ -212,7 +212,7 @@ default="squared_error"
     def _trace_kind(self) -> str:
         return "losses"
 
-    def _said(self, X: Any) -> Floats:
+    def _predicted(self, X: Any) -> Floats:
         """Return what each member says, n_rows x n_members."""
         table = self._open(X)
         members = self.estimators_
@@ -234,7 +234,7 @@ default="squared_error"
         y : ndarray of float64, shape (n_rows,)
             Predictions, each that of some member.
         """
-        return weighted_lower_median(self._said(X), self.estimator_weights_)
+        return weighted_lower_median(self._predicted(X), self.estimator_weights_)
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Yield the predictions of the first member, the first two, and so on.
@@ -249,7 +249,7 @@ default="squared_error"
         y : ndarray of float64, shape (n_rows,)
             The last are those of `predict`.
         """
-        said = self._said(X)
+        said = self._predicted(X)
         running = RunningMedian(len(said))
         for answers, weight in zip(said.T, self.estimator_weights_, strict=True):
             running.add(answers, float(weight))

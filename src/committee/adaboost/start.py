@@ -19,7 +19,7 @@ from committee.adaboost.learners import AnyFitter, Sample
 from committee.base.params import check_seed
 from committee.base.sampling import parameter_seed
 from committee.evaluation.early_stopping import held_out_rows
-from committee.evaluation.scored_target import OobTarget
+from committee.evaluation.scored_target import ScoredTarget
 from committee.members.meta_estimator import takes_weights
 from committee.tables.native_table import AnyTable
 from committee.tables.table import TableSchema, read_table
@@ -76,11 +76,11 @@ class BoostedTable(ABC):
             self._bin()
 
     @abstractmethod
-    def _read_target(self, y: Any, weights: Floats | None) -> OobTarget:
+    def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
         """Read the target of `fit`."""
 
     @abstractmethod
-    def _read_more(self, y: Any, weights: Floats | None) -> OobTarget:
+    def _read_more(self, y: Any, weights: Floats | None) -> ScoredTarget:
         """Read the target of validation rows."""
 
     # ---- rows ----
@@ -89,7 +89,7 @@ class BoostedTable(ABC):
         """Choose the validation rows."""
         model, target = self.model, self.target
         self.weights = target.weights
-        self.validation: tuple[Any, OobTarget] | None = None
+        self.validation: tuple[Any, ScoredTarget] | None = None
         if eval_set is not None:
             self.validation = self._read_validation(eval_set)
         elif model.n_iter_no_change is not None:
@@ -107,7 +107,7 @@ class BoostedTable(ABC):
             part = AnyTable(self.X).take(held_out, None)
             self.validation = self._open(part), target.part(held_out)
 
-    def _read_validation(self, eval_set: Any) -> tuple[Any, OobTarget]:
+    def _read_validation(self, eval_set: Any) -> tuple[Any, ScoredTarget]:
         if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
             raise TypeError(
                 "eval_set must be a tuple (X, y) or (X, y, sample_weight); got "

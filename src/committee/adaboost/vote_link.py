@@ -89,11 +89,11 @@ def best_temperature(scores: Floats, codes: NDArray[np.int32], weights: Floats) 
     low, high, factor = 0.0, np.inf, 1.0
     for _ in range(_MOST_STEPS):
         shares = softmax(factor * centred, axis=1)
-        said = shares * centred
-        slope = wanted - _total(weights, said)
+        predicted = shares * centred
+        slope = wanted - _total(weights, predicted)
         low, high = (factor, high) if slope > 0 else (low, factor)
-        means = said.sum(axis=1, keepdims=True)
-        curvature = _total(weights, said * (centred - means))
+        means = predicted.sum(axis=1, keepdims=True)
+        curvature = _total(weights, predicted * (centred - means))
         step = factor + slope / curvature if curvature > 0 else np.inf
         # Newton's step, unless it leaves what is known.
         after = step if low < step < high else 2 * factor if high == np.inf else (low + high) / 2

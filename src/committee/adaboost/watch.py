@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.evaluation.early_stopping import Stopper
-from committee.evaluation.scored_target import OobMetric, OobTarget
+from committee.evaluation.scored_target import OobMetric, ScoredTarget
 
 Floats = NDArray[np.float64]
 
@@ -22,11 +22,11 @@ class Watch:
         Has the parameters `scoring`, `n_iter_no_change` and `tol`.
     table : _core.Table or AnyTable
         The rows.
-    target : OobTarget
+    target : ScoredTarget
         Their target.
     """
 
-    def __init__(self, model: Any, table: Any, target: OobTarget) -> None:
+    def __init__(self, model: Any, table: Any, target: ScoredTarget) -> None:
         self.table, self.target = table, target
         self.has_default_score = model.scoring is None
         scoring = True if self.has_default_score else model.scoring

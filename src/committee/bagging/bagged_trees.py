@@ -18,7 +18,7 @@ from committee.base.params import (
     is_int,
 )
 from committee.base.work import Progress
-from committee.evaluation.scored_target import OobTarget
+from committee.evaluation.scored_target import ScoredTarget
 from committee.forests.job import ForestDraws, ForestJob
 from committee.members.parallel import MemberJob
 from committee.members.readings import Floats
@@ -49,7 +49,9 @@ def runs_in_engine(job: MemberJob) -> bool:
     return not (has_fractions and (rows.unit_of_row is not None or rows.n_portions))
 
 
-def plan_trees(job: MemberJob, target: OobTarget, n_threads: int) -> tuple[ForestJob, TableSchema]:
+def plan_trees(
+    job: MemberJob, target: ScoredTarget, n_threads: int
+) -> tuple[ForestJob, TableSchema]:
     """Turn a job for any members into one for the engine."""
     tree = job.estimator
     table, schema = read_table(job.table.native, tree.categorical_features)
@@ -84,7 +86,7 @@ def plan_trees(job: MemberJob, target: OobTarget, n_threads: int) -> tuple[Fores
     return grow, schema
 
 
-def _engine_target(tree: Any, target: OobTarget) -> tuple[EngineTarget, Floats | None, bool]:
+def _engine_target(tree: Any, target: ScoredTarget) -> tuple[EngineTarget, Floats | None, bool]:
     """Return the target, what class weights multiply rows by, and whether samples are balanced."""
     if target.codes is None:
         assert target.reals is not None
@@ -101,7 +103,7 @@ def _engine_target(tree: Any, target: OobTarget) -> tuple[EngineTarget, Floats |
 def grow_members(
     job: MemberJob,
     kept: TreeMembers | None,
-    target: OobTarget,
+    target: ScoredTarget,
     n_members: int,
     progress: Progress,
     n_threads: int,

@@ -27,7 +27,7 @@ from committee.base.params import (
 from committee.base.sampling import RowSampler, plan_features, plan_rows
 from committee.base.work import Progress, resolve_threads
 from committee.evaluation.oob import OOB_ATTRIBUTES, OobRecorder, weighted_median
-from committee.evaluation.scored_target import OobTarget, resolve_metric
+from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.members.meta_estimator import MetaEstimator, check_estimator_kind, takes_weights
 from committee.members.parallel import (
     MemberJob,
@@ -93,10 +93,10 @@ class BaggingModel(MetaEstimator):
     # ---- what classifiers and regressors do in their own way ----
 
     @abstractmethod
-    def _read_target(self, y: Any) -> tuple[OobTarget, NDArray[Any], dict[str, Any]]:
+    def _read_target(self, y: Any) -> tuple[ScoredTarget, NDArray[Any], dict[str, Any]]:
         """Return the target, what members are fitted to, and fitted attributes."""
 
-    def _strata(self, target: OobTarget) -> tuple[NDArray[np.int32] | None, bool]:
+    def _strata(self, target: ScoredTarget) -> tuple[NDArray[np.int32] | None, bool]:
         """Return the strata to draw from, and whether they are balanced."""
         return None, False
 
@@ -125,7 +125,7 @@ class BaggingModel(MetaEstimator):
         target, y_members, attributes = self._read_target(y)
         check_same_length(table.n_rows, target.n_rows)
         weights = read_weights(sample_weight, table.n_rows)
-        target = OobTarget(target.codes, target.classes, target.reals, weights)
+        target = ScoredTarget(target.codes, target.classes, target.reals, weights)
         first = self._n_kept()
         draws = self._draws(table, target, groups, is_new=first == 0)
         if first == self.n_estimators:
@@ -208,7 +208,7 @@ class BaggingModel(MetaEstimator):
         self,
         job: MemberJob,
         kept: TreeMembers | None,
-        target: OobTarget,
+        target: ScoredTarget,
         recorder: OobRecorder | None,
     ) -> TreeMembers:
         """Return all members; trees of the engine."""
@@ -274,7 +274,7 @@ class BaggingModel(MetaEstimator):
             )
         return n_kept
 
-    def _draws(self, table: AnyTable, target: OobTarget, groups: Any, is_new: bool) -> _Draws:
+    def _draws(self, table: AnyTable, target: ScoredTarget, groups: Any, is_new: bool) -> _Draws:
         seed = check_seed(self.random_state) if is_new else self._seed
         strata, balanced = self._strata(target)
         if target.weights is not None and (self.partition or not self.bootstrap):
@@ -317,7 +317,7 @@ class BaggingModel(MetaEstimator):
         return _Draws(rows, features, seed)
 
     def _check_continues(
-        self, table: AnyTable, target: OobTarget, draws: _Draws, attributes: dict[str, Any]
+        self, table: AnyTable, target: ScoredTarget, draws: _Draws, attributes: dict[str, Any]
     ) -> None:
         """Check that new members can join those of the last fit."""
         names = getattr(self, "feature_names_in_", None)
@@ -338,7 +338,7 @@ class BaggingModel(MetaEstimator):
                 "draws have changed. Set warm_start=False to start anew"
             )
 
-    def _recorder(self, target: OobTarget) -> OobRecorder | None:
+    def _recorder(self, target: ScoredTarget) -> OobRecorder | None:
         if is_false(self.oob_score) and self.weighting is None:
             return None
         return OobRecorder(
@@ -402,8 +402,10 @@ class BaggingModel(MetaEstimator):
             return self._combined_trees(members, X)
         table = self._open(X)
         if self._uses_median():
-            said = np.concatenate(list(self._ask(MemberBlock.each, table, params)))
-            return weighted_median(said, np.repeat(self._weights()[:, None], table.n_rows, axis=1))
+            predicted = np.concatenate(list(self._ask(MemberBlock.each, table, params)))
+            return weighted_median(
+                predicted, np.repeat(self._weights()[:, None], table.n_rows, axis=1)
+            )
         parts = self._ask(MemberBlock.sum, table, params)
         total: Floats = sum(parts, start=np.zeros((table.n_rows, self._n_values())))
         return np.asarray(total / self._weights().sum())
@@ -416,9 +418,9 @@ class BaggingModel(MetaEstimator):
             resolve_threads(self.n_jobs),
         )
         if self._uses_median():
-            said = members.each(X, name, n_threads)
-            n_rows = said.shape[1]
-            return weighted_median(said, np.repeat(weights[:, None], n_rows, axis=1))
+            predicted = members.each(X, name, n_threads)
+            n_rows = predicted.shape[1]
+            return weighted_median(predicted, np.repeat(weights[:, None], n_rows, axis=1))
         hard = self._reading(self._n_values()).use_votes
         return np.asarray(members.values(X, name, weights, hard, n_threads) / weights.sum())
 

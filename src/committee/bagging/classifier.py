@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from committee.bagging.bagging_model import BaggingModel
 from committee.base.params import check_choice
 from committee.evaluation.oob import OobRecorder
-from committee.evaluation.scored_target import OobTarget
+from committee.evaluation.scored_target import ScoredTarget
 from committee.members.readings import Floats, MemberBlock, Reading
 from committee.tables.target import read_classes, warn_of_column
 from committee.trees.tree_members import TreeMembers
@@ -287,7 +287,7 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
                 'row once; got "balanced"'
             )
 
-    def _read_target(self, y: Any) -> tuple[OobTarget, NDArray[Any], dict[str, Any]]:
+    def _read_target(self, y: Any) -> tuple[ScoredTarget, NDArray[Any], dict[str, Any]]:
         labels = read_classes(y)
         if labels.n_outputs > 1:
             raise ValueError(
@@ -298,9 +298,9 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
         codes = labels.codes[:, 0].astype(np.int64)
         classes = labels.classes[0]
         attributes = {"classes_": classes, "n_classes_": len(classes)}
-        return OobTarget(labels.codes, labels.classes), codes, attributes
+        return ScoredTarget(labels.codes, labels.classes), codes, attributes
 
-    def _strata(self, target: OobTarget) -> tuple[NDArray[np.int32] | None, bool]:
+    def _strata(self, target: ScoredTarget) -> tuple[NDArray[np.int32] | None, bool]:
         if self.stratify is None or target.codes is None:
             return None, False
         return np.ascontiguousarray(target.codes[:, 0]), self.stratify == "balanced"

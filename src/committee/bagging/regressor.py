@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 from committee.bagging.bagging_model import BaggingModel
 from committee.base.params import check_choice
 from committee.evaluation.oob import OobRecorder
-from committee.evaluation.scored_target import OobTarget
+from committee.evaluation.scored_target import ScoredTarget
 from committee.members.readings import Floats, Reading
 from committee.tables.target import read_reals
 from committee.trees.trees import DecisionTreeRegressor
@@ -205,10 +205,10 @@ class BaggingRegressor(RegressorMixin, BaggingModel):
         super()._check_switches()
         check_choice("combine", self.combine, ("mean", "median"))
 
-    def _read_target(self, y: Any) -> tuple[OobTarget, NDArray[Any], dict[str, Any]]:
+    def _read_target(self, y: Any) -> tuple[ScoredTarget, NDArray[Any], dict[str, Any]]:
         reals, is_1d = read_reals(y)
         y_members = reals[:, 0] if is_1d else reals
-        return OobTarget(reals=reals), y_members, {"n_outputs_": reals.shape[1]}
+        return ScoredTarget(reals=reals), y_members, {"n_outputs_": reals.shape[1]}
 
     def _reading(self, n_values: int) -> Reading:
         return Reading(n_values, False, use_votes=False)

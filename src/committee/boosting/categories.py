@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee import _core
-from committee.evaluation.scored_target import OobTarget
+from committee.evaluation.scored_target import ScoredTarget
 from committee.files.codec_classes import register
 from committee.losses.objective import Objective
 from committee.tables.table import FeatureInfo, Kind, TableSchema
@@ -284,7 +284,7 @@ def encode_categories(
     table: _core.Table,
     schema: TableSchema,
     objective: Objective,
-    target: OobTarget,
+    target: ScoredTarget,
     seed: int,
 ) -> tuple[TargetStatistics | None, _core.Table, TableSchema]:
     """Put target statistics in the place of the categories that shall have them.
@@ -299,7 +299,7 @@ def encode_categories(
         Its features.
     objective : Objective
         The loss, the target and the weights of the rows.
-    target : OobTarget
+    target : ScoredTarget
         The target, for the names of classes.
     seed : int
         Of the random orders of rows.
@@ -342,7 +342,7 @@ def slopes_of(objective: Objective) -> Floats:
     return -np.column_stack([gradient for gradient, _ in pairs])
 
 
-def _numbers(objective: Objective, target: OobTarget) -> tuple[list[int], tuple[str, ...]]:
+def _numbers(objective: Objective, target: ScoredTarget) -> tuple[list[int], tuple[str, ...]]:
     """Return the columns of scores whose slopes become statistics, and the names of these."""
     n_columns = objective.n_columns
     chosen, what = list(range(n_columns)), "target statistic"

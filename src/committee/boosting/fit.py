@@ -39,7 +39,7 @@ from committee.evaluation.early_stopping import (
     fold_rows,
     held_out_rows,
 )
-from committee.evaluation.scored_target import OobTarget
+from committee.evaluation.scored_target import ScoredTarget
 from committee.losses.objective import Objective
 from committee.members.meta_estimator import takes_weights
 from committee.tables.native_table import AnyTable, data_fingerprint
@@ -84,7 +84,7 @@ class BoostingFit:
         self.raw_table, self.raw_schema = self.table, self.schema
         self.n_rows: int = self.table.n_rows
         own = read_weights(sample_weight, self.n_rows)
-        self.target: OobTarget = model._read_target(y, own)
+        self.target: ScoredTarget = model._read_target(y, own)
         check_same_length(self.n_rows, self.target.n_rows)
         self.loss: Loss = model._make_loss(self.target)
         self.seed: int = model._seed if self.is_warm else check_seed(model.random_state)
@@ -513,13 +513,13 @@ def _opened(eval_set: Any) -> tuple[Any, ...]:
     return eval_set
 
 
-def check_rows(loss: Loss, target: OobTarget) -> None:
+def check_rows(loss: Loss, target: ScoredTarget) -> None:
     """Raise ValueError unless the loss is defined for each row of positive weight."""
     for column in target.table[target.counted].T:
         loss.check_target(column)
 
 
-def _columns(target: OobTarget) -> NDArray[Any]:
+def _columns(target: ScoredTarget) -> NDArray[Any]:
     """Return the target with one contiguous column an output.
 
     Rows of weight zero are absent, and may hold what the loss cannot take: they get the target of

@@ -16,7 +16,7 @@ from committee.base.params import check_bool, check_choice, check_int, check_rea
 from committee.boosting.fit import BoostingFit, check_rows
 from committee.boosting.fitted import FittedBoosting
 from committee.boosting.rounds import Callback
-from committee.evaluation.scored_target import OobTarget, resolve_metric
+from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.losses.loss import Loss
 from committee.members.meta_estimator import check_estimator_kind
 
@@ -80,22 +80,22 @@ class BoostingModel(FittedBoosting):
     # ---- what classifiers and regressors do in their own way ----
 
     @abstractmethod
-    def _read_target(self, y: Any, weights: Floats | None) -> OobTarget:
+    def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
         """Read the target."""
 
     @abstractmethod
-    def _read_new_target(self, y: Any, weights: Floats | None, known: OobTarget) -> OobTarget:
+    def _read_new_target(self, y: Any, weights: Floats | None, known: ScoredTarget) -> ScoredTarget:
         """Read the target of validation rows."""
 
     @abstractmethod
-    def _make_loss(self, target: OobTarget) -> Loss:
+    def _make_loss(self, target: ScoredTarget) -> Loss:
         """Return the loss that the parameters ask for, which this target must suit."""
 
-    def _class_factors(self, target: OobTarget) -> Floats | None:
+    def _class_factors(self, target: ScoredTarget) -> Floats | None:
         """Return what class weights multiply rows by."""
         return None
 
-    def _target_attributes(self, target: OobTarget) -> dict[str, Any]:
+    def _target_attributes(self, target: ScoredTarget) -> dict[str, Any]:
         """Return the fitted attributes that tell of the target."""
         return {"n_outputs_": target.n_outputs}
 
@@ -182,7 +182,7 @@ class BoostingModel(FittedBoosting):
             )
         return list(calls)
 
-    def _check_loss(self, loss: Loss, target: OobTarget) -> None:
+    def _check_loss(self, loss: Loss, target: ScoredTarget) -> None:
         """Raise unless the loss is defined for the target, and constraints for the loss."""
         if target.n_outputs > 1 and loss.n_scores > 1:
             raise ValueError(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from committee.evaluation.scored_target import OobTarget
+from committee.evaluation.scored_target import ScoredTarget
 from committee.files.codec_classes import register
 from committee.losses import (
     BinaryLogLoss,
@@ -73,15 +73,19 @@ class BoostingStart:
 
     def _shares(self, X: Any, n_classes: int) -> Floats:
         """Return the probabilities of our classes; zero for those the model has not seen."""
-        said = np.asarray(self.model.predict_proba(X), np.float64)
+        predicted = np.asarray(self.model.predict_proba(X), np.float64)
         places = np.arange(n_classes) if self.places is None else self.places
-        if said.ndim != 2 or said.shape[1] != len(places) or not np.isfinite(said).all():
+        if (
+            predicted.ndim != 2
+            or predicted.shape[1] != len(places)
+            or not np.isfinite(predicted).all()
+        ):
             raise ValueError(
                 f"init must predict finite probabilities, {len(places)} a row; got an array of "
-                f"shape {said.shape}"
+                f"shape {predicted.shape}"
             )
-        shares = np.zeros((len(said), n_classes))
-        shares[:, places] = said
+        shares = np.zeros((len(predicted), n_classes))
+        shares[:, places] = predicted
         return shares
 
     def is_of(self, init: Any) -> bool:
@@ -113,7 +117,7 @@ def _look_same(a: Any, b: Any) -> bool:
     return type(a) is type(b)
 
 
-def start_of(init: Any, X: Any, target: OobTarget, objective: Objective) -> BoostingStart:
+def start_of(init: Any, X: Any, target: ScoredTarget, objective: Objective) -> BoostingStart:
     """Return the start that `init` asks for, fitted where it is an estimator.
 
     Parameters
@@ -122,7 +126,7 @@ def start_of(init: Any, X: Any, target: OobTarget, objective: Objective) -> Boos
         What the user wants.
     X : table
         The training table.
-    target : OobTarget
+    target : ScoredTarget
         Labels or numbers of all rows.
     objective : Objective
         Of all rows; those of weight zero are absent or held out.

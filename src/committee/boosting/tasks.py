@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from committee.base.params import check_real
 from committee.boosting.model import BoostingModel, Floats
-from committee.evaluation.scored_target import OobTarget
+from committee.evaluation.scored_target import ScoredTarget
 from committee.losses import Quantile, SquaredError, get_loss
 from committee.losses.loss import Loss
 from committee.tables.target import (
@@ -36,7 +36,7 @@ class BoostingClassifier(ClassifierMixin, BoostingModel):
 
     # ---- fitting ----
 
-    def _read_target(self, y: Any, weights: Floats | None) -> OobTarget:
+    def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
         warn_of_column(y, stacklevel=5)
         labels = read_classes(y)
         if labels.n_outputs > 1:
@@ -44,13 +44,13 @@ class BoostingClassifier(ClassifierMixin, BoostingModel):
                 f"y should be a 1d array, got {labels.n_outputs} columns instead: "
                 "sklearn.multioutput.MultiOutputClassifier boosts each of them"
             )
-        return OobTarget(labels.codes, labels.classes, None, weights)
+        return ScoredTarget(labels.codes, labels.classes, None, weights)
 
-    def _read_new_target(self, y: Any, weights: Floats | None, known: OobTarget) -> OobTarget:
+    def _read_new_target(self, y: Any, weights: Floats | None, known: ScoredTarget) -> ScoredTarget:
         codes = read_known_classes(y, known.classes[0])
-        return OobTarget(codes, known.classes, None, weights)
+        return ScoredTarget(codes, known.classes, None, weights)
 
-    def _make_loss(self, target: OobTarget) -> Loss:
+    def _make_loss(self, target: ScoredTarget) -> Loss:
         loss = get_loss(self.loss, n_classes=len(target.classes[0]))
         self._check_loss(loss, target)
         if self.monotonic_cst is not None and loss.n_scores > 1:
@@ -60,12 +60,12 @@ class BoostingClassifier(ClassifierMixin, BoostingModel):
             )
         return loss
 
-    def _class_factors(self, target: OobTarget) -> Floats | None:
+    def _class_factors(self, target: ScoredTarget) -> Floats | None:
         assert target.codes is not None
         labels = ClassTarget(target.codes, target.classes, 1)
         return class_weights(self.class_weight, labels, target.weights)
 
-    def _target_attributes(self, target: OobTarget) -> dict[str, Any]:
+    def _target_attributes(self, target: ScoredTarget) -> dict[str, Any]:
         labels = target.classes[0]
         return {"classes_": labels, "n_classes_": len(labels), "n_outputs_": 1}
 
@@ -212,17 +212,17 @@ class BoostingRegressor(RegressorMixin, BoostingModel):
         tags.target_tags.multi_output = True
         return tags
 
-    def _read_target(self, y: Any, weights: Floats | None) -> OobTarget:
+    def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
         values, _ = read_reals(y)
-        return OobTarget(None, [], values, weights)
+        return ScoredTarget(None, [], values, weights)
 
-    def _read_new_target(self, y: Any, weights: Floats | None, known: OobTarget) -> OobTarget:
+    def _read_new_target(self, y: Any, weights: Floats | None, known: ScoredTarget) -> ScoredTarget:
         values, _ = read_reals(y)
         if values.shape[1] != known.n_outputs:
             raise ValueError(f"eval_set has {values.shape[1]} outputs, but y has {known.n_outputs}")
-        return OobTarget(None, [], values, weights)
+        return ScoredTarget(None, [], values, weights)
 
-    def _make_loss(self, target: OobTarget) -> Loss:
+    def _make_loss(self, target: ScoredTarget) -> Loss:
         loss = get_loss(self.loss, **self._loss_settings())
         self._check_loss(loss, target)
         if isinstance(loss, SquaredError):

@@ -217,10 +217,10 @@ class AnyLearner:
             index = number * len(pairs) + column
             member = seeded_clone(self.estimator, member_seed(self.seed, index))
             member.fit(table, -gradient[chosen], **options)
-            said = self.say(member, self.table.native)
-            scores[:, column] += said
+            predicted = self.say(member, self.table.native)
+            scores[:, column] += predicted
             members.append(member)
-            longest = max(longest, *_ends(said))
+            longest = max(longest, *_ends(predicted))
         return members, longest
 
     def say(self, member: Any, table: Any) -> Floats:

@@ -192,9 +192,9 @@ class ConvexClassifier(ClassifierMixin, _Convex):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConvexClassifier:
         """Learn the weights."""
-        said = self._shares(X)
+        predicted = self._shares(X)
         codes = np.asarray(y).astype(np.intp)[:, np.newaxis, np.newaxis]
-        own = np.take_along_axis(said, codes, axis=2)[:, :, 0]
+        own = np.take_along_axis(predicted, codes, axis=2)[:, :, 0]
         weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
         self._learn(X, lambda: mixture_weights(own, weights))
         return self

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.sampling import number_groups
-from committee.evaluation.scored_target import OobMetric, OobTarget
+from committee.evaluation.scored_target import OobMetric, ScoredTarget
 from committee.files.codec_classes import register
 from committee.losses.objective import Objective
 
@@ -318,7 +318,7 @@ class Watch:
     ----------
     objective : Objective
         Target and weights of these rows, with the loss they are judged by.
-    target : OobTarget
+    target : ScoredTarget
         The same for a scorer.
     scoring : str, callable or None
         The scorer; None is the loss.
@@ -331,7 +331,7 @@ class Watch:
     """
 
     objective: Objective
-    target: OobTarget
+    target: ScoredTarget
     scoring: Any = None
     rows: Rows | None = None
     table: Any = None

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from committee.base.params import is_false
 from committee.evaluation.point632 import combine_632
-from committee.evaluation.scored_target import Floats, OobMetric, OobTarget, Rows
+from committee.evaluation.scored_target import Floats, OobMetric, Rows, ScoredTarget
 from committee.files.codec_classes import register
 
 # Weight of a member that is not known to be better than chance: next to none beside any other, and
@@ -107,14 +107,14 @@ class MedianTally:
 
     def __init__(self, n_rows: int, n_values: int) -> None:
         self._shape = n_rows, n_values
-        self._said: list[Floats] = []
+        self._predicted: list[Floats] = []
         self._weights: list[Floats] = []
 
     def add(self, values: Floats, rows: Rows, weight: float = 1.0) -> None:
         """Add what a member says about all rows; only `rows` count."""
         weights = np.zeros(self._shape[0])
         weights[rows] = weight
-        self._said.append(values)
+        self._predicted.append(values)
         self._weights.append(weights)
 
     @property
@@ -124,9 +124,9 @@ class MedianTally:
 
     def values(self) -> Floats:
         """Return the medians; NaN for rows without a vote."""
-        if not self._said:
+        if not self._predicted:
             return np.full(self._shape, np.nan)
-        return weighted_median(np.stack(self._said), np.stack(self._weights))
+        return weighted_median(np.stack(self._predicted), np.stack(self._weights))
 
 
 def weighted_median(values: Floats, weights: Floats) -> Floats:
@@ -235,7 +235,7 @@ class OobRecorder:
 
     Parameters
     ----------
-    target : OobTarget
+    target : ScoredTarget
         The training target.
     oob_score : bool, callable or str
         The metric, see `OobMetric`; False records errors and weights of members only.
@@ -248,7 +248,7 @@ class OobRecorder:
 
     Examples
     --------
-    >>> target = OobTarget(reals=np.array([[1.0], [2.0], [4.0]]))
+    >>> target = ScoredTarget(reals=np.array([[1.0], [2.0], [4.0]]))
     >>> recorder = OobRecorder(target, True, 2)
     >>> recorder.add(np.array([[1.0], [1.0], [4.0]]), np.array([2, 0, 1]))
     >>> recorder.add(np.array([[2.0], [2.0], [2.0]]), np.array([0, 3, 0]))
@@ -258,7 +258,7 @@ class OobRecorder:
 
     def __init__(
         self,
-        target: OobTarget,
+        target: ScoredTarget,
         oob_score: Any,
         n_members: int,
         *,
@@ -380,7 +380,7 @@ class OobRecorder:
         return OobEstimates(values, score, curve, errors, n_never, score_632, score_632_plus)
 
 
-def vote_weight(target: OobTarget, error: float, n_rows: int) -> float:
+def vote_weight(target: ScoredTarget, error: float, n_rows: int) -> float:
     """Return the weight that a member earns by its error on its own out-of-bag rows.
 
     For K classes it is the log-odds against chance, ``log((1 - e) / e) + log(K - 1)``, where e
@@ -391,7 +391,7 @@ def vote_weight(target: OobTarget, error: float, n_rows: int) -> float:
 
     Examples
     --------
-    >>> target = OobTarget(np.array([[0], [1]]), [np.array(["no", "yes"])])
+    >>> target = ScoredTarget(np.array([[0], [1]]), [np.array(["no", "yes"])])
     >>> round(vote_weight(target, 0.1, 99), 3)
     2.154
     """

@@ -102,8 +102,8 @@ def no_information_accuracy(
     0.5
     """
     is_so = np.bincount(truth, weights, n_classes)
-    is_said = np.bincount(predicted, weights, n_classes)
-    return float(is_so @ is_said / (is_so.sum() * is_said.sum()))
+    is_predicted = np.bincount(predicted, weights, n_classes)
+    return float(is_so @ is_predicted / (is_so.sum() * is_predicted.sum()))
 
 
 def no_information_squared_error(
@@ -133,8 +133,8 @@ def no_information_squared_error(
     middle = np.average(truth, axis=0, weights=weights)
     said = np.average(predicted, axis=0, weights=weights)
     spread = np.average((truth - middle) ** 2, axis=0, weights=weights)
-    said_spread = np.average((predicted - said) ** 2, axis=0, weights=weights)
-    return np.asarray(spread + said_spread + (middle - said) ** 2, np.float64)
+    predicted_spread = np.average((predicted - said) ** 2, axis=0, weights=weights)
+    return np.asarray(spread + predicted_spread + (middle - said) ** 2, np.float64)
 
 
 def no_information_score(

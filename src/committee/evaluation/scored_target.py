@@ -29,7 +29,7 @@ Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class OobTarget:
+class ScoredTarget:
     """The target of the training rows.
 
     Parameters
@@ -45,7 +45,7 @@ class OobTarget:
 
     Examples
     --------
-    >>> target = OobTarget(np.array([[0], [1]]), [np.array(["no", "yes"])])
+    >>> target = ScoredTarget(np.array([[0], [1]]), [np.array(["no", "yes"])])
     >>> target.answers(np.array([[0.3, 0.7], [0.6, 0.4]])).tolist()
     ['yes', 'no']
     """
@@ -118,11 +118,11 @@ class OobTarget:
             losses = (self.best_codes(values[rows]) != self.codes[rows]).astype(np.float64)
         return float(np.average(losses.mean(axis=1), weights=self.weights_of(rows)))
 
-    def part(self, rows: Rows) -> OobTarget:
+    def part(self, rows: Rows) -> ScoredTarget:
         """Return the target of some rows."""
         codes = None if self.codes is None else self.codes[rows]
         reals = None if self.reals is None else self.reals[rows]
-        return OobTarget(codes, self.classes, reals, self.weights_of(rows))
+        return ScoredTarget(codes, self.classes, reals, self.weights_of(rows))
 
     def weights_of(self, rows: Rows) -> Floats | None:
         return None if self.weights is None else self.weights[rows]
@@ -153,7 +153,7 @@ class OobMetric:
 
     Parameters
     ----------
-    target : OobTarget
+    target : ScoredTarget
         What is compared with.
     oob_score : True, callable or str
         True is accuracy (all outputs right) or R2 (mean over the outputs). A callable is
@@ -164,12 +164,12 @@ class OobMetric:
 
     Examples
     --------
-    >>> target = OobTarget(np.array([[0], [1]]), [np.array(["no", "yes"])])
+    >>> target = ScoredTarget(np.array([[0], [1]]), [np.array(["no", "yes"])])
     >>> OobMetric(target, True).score(np.array([[0.9, 0.1], [0.8, 0.2]]), np.arange(2))
     0.5
     """
 
-    target: OobTarget
+    target: ScoredTarget
     oob_score: Any
     name: str = "oob_score"
 
@@ -214,9 +214,9 @@ class OobMetric:
             errors = no_information_squared_error(target.reals[rows], values[rows], weights)
             return _r2_of(errors, target.reals[rows], weights)
         if is_true(self.oob_score) and target.codes is not None and target.n_outputs == 1:
-            said = target.best_codes(values[rows])[:, 0]
+            predicted = target.best_codes(values[rows])[:, 0]
             truth = target.codes[rows, 0]
-            return no_information_accuracy(truth, said, target.n_values, weights)
+            return no_information_accuracy(truth, predicted, target.n_values, weights)
 
         def score(order: NDArray[np.intp]) -> float:
             mixed = values.copy()
@@ -314,7 +314,7 @@ def _takes_weights(metric: Callable[..., Any]) -> bool:
 class _View(BaseEstimator):
     """A fitted model whose predictions are known; the table it predicts is row numbers."""
 
-    def __init__(self, target: OobTarget, values: Floats) -> None:
+    def __init__(self, target: ScoredTarget, values: Floats) -> None:
         self.target = target
         self.values = values
 

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from committee.base.params import check_choice
 from committee.evaluation.oob import OobEstimates
-from committee.evaluation.scored_target import OobTarget
+from committee.evaluation.scored_target import ScoredTarget
 from committee.forests.fit import ForestModel
 from committee.forests.job import Floats
 from committee.forests.uncertainty import ClassificationAnswers, RegressionAnswers
@@ -51,11 +51,11 @@ class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
                 f"to weights or a list of dicts (one an output); got {self.class_weight!r}"
             )
 
-    def _read_target(self, y: Any, weights: Floats | None) -> OobTarget:
+    def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
         labels = read_classes(y)
-        return OobTarget(labels.codes, labels.classes, None, weights)
+        return ScoredTarget(labels.codes, labels.classes, None, weights)
 
-    def _class_factors(self, target: OobTarget) -> tuple[Floats | None, bool]:
+    def _class_factors(self, target: ScoredTarget) -> tuple[Floats | None, bool]:
         choice = self.class_weight
         if isinstance(choice, str) and choice == "balanced_subsample":
             if self._draws_rows:
@@ -65,7 +65,7 @@ class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
         labels = ClassTarget(target.codes, target.classes, target.n_outputs)
         return class_weights(choice, labels, target.weights), False
 
-    def _strata(self, target: OobTarget) -> tuple[NDArray[np.int32] | None, bool]:
+    def _strata(self, target: ScoredTarget) -> tuple[NDArray[np.int32] | None, bool]:
         if self.stratify is None:
             return None, False
         if target.n_outputs > 1:
@@ -75,7 +75,7 @@ class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
         assert target.codes is not None
         return np.ascontiguousarray(target.codes[:, 0]), self.stratify == "balanced"
 
-    def _target_attributes(self, target: OobTarget) -> dict[str, Any]:
+    def _target_attributes(self, target: ScoredTarget) -> dict[str, Any]:
         n_classes = [len(labels) for labels in target.classes]
         is_single = target.n_outputs == 1
         return {
@@ -84,7 +84,7 @@ class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
             "n_outputs_": target.n_outputs,
         }
 
-    def _oob_attributes(self, estimates: OobEstimates, target: OobTarget) -> dict[str, Any]:
+    def _oob_attributes(self, estimates: OobEstimates, target: ScoredTarget) -> dict[str, Any]:
         shares: Any = target.probabilities(estimates.values)
         return estimates.attributes("oob_decision_function_", shares)
 
@@ -202,15 +202,15 @@ class ForestRegressor(RegressorMixin, RegressionAnswers, ForestModel):
     _criteria = ("squared_error", "absolute_error", "poisson", "friedman_mse")
     _tree_class = DecisionTreeRegressor
 
-    def _read_target(self, y: Any, weights: Floats | None) -> OobTarget:
+    def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
         values, _ = read_reals(y)
-        return OobTarget(None, [], values, weights)
+        return ScoredTarget(None, [], values, weights)
 
-    def _check_target(self, target: OobTarget) -> None:
+    def _check_target(self, target: ScoredTarget) -> None:
         assert target.reals is not None
         check_reals(self.criterion, target.reals, target.weights)
 
-    def _oob_attributes(self, estimates: OobEstimates, target: OobTarget) -> dict[str, Any]:
+    def _oob_attributes(self, estimates: OobEstimates, target: ScoredTarget) -> dict[str, Any]:
         values = estimates.values
         flat = values[:, 0] if target.n_outputs == 1 else values
         return estimates.attributes("oob_prediction_", flat)

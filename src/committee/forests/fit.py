@@ -24,7 +24,7 @@ from committee.base.params import (
 from committee.base.sampling import RowSampler, plan_features, plan_rows
 from committee.base.work import Progress, resolve_threads
 from committee.evaluation.oob import OOB_ATTRIBUTES, OobEstimates
-from committee.evaluation.scored_target import OobTarget, resolve_metric
+from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.forests.fitted_forest import FittedForest
 from committee.forests.forest_oob import (
     ForestTally,
@@ -87,26 +87,26 @@ class ForestModel(FittedForest, ABC):
     # ---- what classifiers and regressors do in their own way ----
 
     @abstractmethod
-    def _read_target(self, y: Any, weights: Floats | None) -> OobTarget:
+    def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
         """Read the target."""
 
-    def _check_target(self, target: OobTarget) -> None:
+    def _check_target(self, target: ScoredTarget) -> None:
         """Raise unless the criterion can be computed for this target."""
 
-    def _class_factors(self, target: OobTarget) -> tuple[Floats | None, bool]:
+    def _class_factors(self, target: ScoredTarget) -> tuple[Floats | None, bool]:
         """Return what class weights multiply rows by, and whether samples are balanced."""
         return None, False
 
-    def _strata(self, target: OobTarget) -> tuple[NDArray[np.int32] | None, bool]:
+    def _strata(self, target: ScoredTarget) -> tuple[NDArray[np.int32] | None, bool]:
         """Return the strata to draw from, and whether they are balanced."""
         return None, False
 
-    def _target_attributes(self, target: OobTarget) -> dict[str, Any]:
+    def _target_attributes(self, target: ScoredTarget) -> dict[str, Any]:
         """Return the fitted attributes that tell of the target."""
         return {"n_outputs_": target.n_outputs}
 
     @abstractmethod
-    def _oob_attributes(self, estimates: OobEstimates, target: OobTarget) -> dict[str, Any]:
+    def _oob_attributes(self, estimates: OobEstimates, target: ScoredTarget) -> dict[str, Any]:
         """Return the fitted attributes of the out-of-bag estimates."""
 
     # ---- fitting ----
@@ -211,7 +211,7 @@ class ForestModel(FittedForest, ABC):
         self,
         table: _core.Table,
         schema: TableSchema,
-        target: OobTarget,
+        target: ScoredTarget,
         groups: Any,
         is_new: bool,
     ) -> tuple[ForestJob, TableSchema]:
@@ -294,7 +294,7 @@ class ForestModel(FittedForest, ABC):
         self,
         job: ForestJob,
         schema: TableSchema,
-        target: OobTarget,
+        target: ScoredTarget,
         attributes: dict[str, Any],
     ) -> None:
         """Check that new trees can join those of the last fit."""
@@ -314,7 +314,9 @@ class ForestModel(FittedForest, ABC):
                 "changed. Set warm_start=False to start anew"
             )
 
-    def _grow(self, job: ForestJob, target: OobTarget, kept: _core.Forest | None) -> _core.Forest:
+    def _grow(
+        self, job: ForestJob, target: ScoredTarget, kept: _core.Forest | None
+    ) -> _core.Forest:
         progress = Progress(type(self).__name__, "trees", self.n_estimators, int(self.verbose))
         if not self.early_stopping:
             return job.grow_up_to(kept, self.n_estimators, progress)
@@ -322,7 +324,9 @@ class ForestModel(FittedForest, ABC):
         looks, tol = self.n_iter_no_change, self.tol
         return grow_until_flat(job, kept, self.n_estimators, tally, looks, tol, progress)
 
-    def _look_back(self, job: ForestJob, target: OobTarget, forest: _core.Forest) -> dict[str, Any]:
+    def _look_back(
+        self, job: ForestJob, target: ScoredTarget, forest: _core.Forest
+    ) -> dict[str, Any]:
         """Return what is known of the training rows now: out-of-bag estimates, and a record."""
         attributes: dict[str, Any] = {"_train": None}
         values = None

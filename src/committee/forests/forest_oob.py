@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from committee.base.sampling import row_seed
 from committee.base.work import Progress
 from committee.evaluation.oob import OobEstimates, OobRecorder, curve_points
-from committee.evaluation.scored_target import OobMetric, OobTarget
+from committee.evaluation.scored_target import OobMetric, ScoredTarget
 from committee.files.codec_classes import register
 from committee.forests.job import Floats, ForestJob
 
@@ -34,13 +34,13 @@ class ForestTally:
     ----------
     job : ForestJob
         Has the table and the draws.
-    target : OobTarget
+    target : ScoredTarget
         The training target.
     is_hard : bool
         Add up votes instead of probabilities.
     """
 
-    def __init__(self, job: ForestJob, target: OobTarget, is_hard: bool) -> None:
+    def __init__(self, job: ForestJob, target: ScoredTarget, is_hard: bool) -> None:
         self.sums = np.zeros((target.n_rows, target.n_values))
         self.votes = np.zeros(target.n_rows, np.uint32)
         self._job, self._target, self._is_hard = job, target, is_hard
@@ -156,7 +156,7 @@ def grow_until_flat(
 
 
 def record_out_of_bag(
-    job: ForestJob, target: OobTarget, forest: _core.Forest, oob_score: Any, is_hard: bool
+    job: ForestJob, target: ScoredTarget, forest: _core.Forest, oob_score: Any, is_hard: bool
 ) -> OobEstimates:
     """Return the out-of-bag estimates of a grown forest; warn if rows have none."""
     recorder = OobRecorder(target, oob_score, forest.n_trees)
@@ -229,7 +229,7 @@ class TrainingRecord:
 
 
 def keep_training(
-    job: ForestJob, target: OobTarget, forest: _core.Forest, oob_values: Floats | None
+    job: ForestJob, target: ScoredTarget, forest: _core.Forest, oob_values: Floats | None
 ) -> TrainingRecord:
     """Return what is kept of the training rows."""
     leaves = forest.apply(job.table, True, n_threads=job.n_threads)

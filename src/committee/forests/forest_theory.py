@@ -111,8 +111,8 @@ class ForestTheory(TrainingTable):
                 own_seed = member_seed(seed, 2 * split + k)
                 rows = np.sort(part)
                 pair.append(self._small_forest(table, y, rows, sample_weight, n_trees, own_seed))
-            said = [each._predict_each(rest, self._class_labels()) for each in pair]
-            parts.append(between_and_within(np.stack(said)))
+            predicted = [each._predict_each(rest, self._class_labels()) for each in pair]
+            parts.append(between_and_within(np.stack(predicted)))
         between, within = np.mean(parts, axis=0)
         total = float(between + within)
         rho = float(between) / total if total > 0 else np.nan
@@ -142,18 +142,18 @@ class ForestTheory(TrainingTable):
 
     def _predict_each(self, X: Any, labels: list[NDArray[Any]] | None) -> Floats:
         """Return what each tree says, with a column for each of these labels."""
-        said = self._forest.predict_each(self._read(X), n_threads=self._threads())
+        predicted = self._forest.predict_each(self._read(X), n_threads=self._threads())
         own = self._class_labels()
         if labels is None or own is None:
-            return said
+            return predicted
         columns: list[int] = []
         begin = 0
         for known, mine in zip(labels, own, strict=True):
             place = {label: code for code, label in enumerate(known.tolist())}
             columns += [begin + place[label] for label in mine.tolist()]
             begin += len(known)
-        aligned = np.zeros((*said.shape[:2], begin))
-        aligned[:, :, columns] = said
+        aligned = np.zeros((*predicted.shape[:2], begin))
+        aligned[:, :, columns] = predicted
         return aligned
 
     def _error_decomposition(self, X: Any, y: Any, sample_weight: Any) -> VarianceDecomposition:
@@ -165,8 +165,8 @@ class ForestTheory(TrainingTable):
         tally = ErrorTally(*target.shape)
         n_trees, n_threads = self._forest.n_trees, self._threads()
         for tree in range(n_trees):
-            said = self._forest.part(tree, tree + 1).predict(table, n_threads=n_threads)
-            tally.add(said - target, sampler.counts(tree) == 0)
+            predicted = self._forest.part(tree, tree + 1).predict(table, n_threads=n_threads)
+            tally.add(predicted - target, sampler.counts(tree) == 0)
         alone, pairs, together = tally.means(weights)
         rho = pairs / alone if alone > 0 else np.nan
         share = float(np.mean([(sampler.counts(tree) == 0).mean() for tree in range(n_trees)]))

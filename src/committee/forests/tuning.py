@@ -312,8 +312,8 @@ class _Runner:
         blocks = self._blocks or [ErrorTally(*self._target.shape) for _ in range(_N_BLOCKS)]
         n_threads = self.model._threads()
         for tree in range(self.n_grown, n_trees):
-            said = self.model._forest.part(tree, tree + 1).predict(table, n_threads=n_threads)
-            blocks[tree % _N_BLOCKS].add(said - self._target, sampler.counts(tree) == 0)
+            predicted = self.model._forest.part(tree, tree + 1).predict(table, n_threads=n_threads)
+            blocks[tree % _N_BLOCKS].add(predicted - self._target, sampler.counts(tree) == 0)
         self._blocks, self.n_grown = blocks, n_trees
 
     def losses(self, loss: str, weights: Floats) -> _Losses:
@@ -331,9 +331,9 @@ class _Runner:
             return tally.row_errors(self.n_estimators)
         if self.model._class_labels() is None or self.model.n_outputs_ > 1:
             raise ValueError('loss="error" is for classifiers with one output; use "squared"')
-        said = tally.mean_errors() + self._target
-        is_wrong = said.argmax(axis=1) != self._target.argmax(axis=1)
-        return np.where(np.isnan(said[:, 0]), np.nan, is_wrong)
+        predicted = tally.mean_errors() + self._target
+        is_wrong = predicted.argmax(axis=1) != self._target.argmax(axis=1)
+        return np.where(np.isnan(predicted[:, 0]), np.nan, is_wrong)
 
     def finish(self, data: tuple[Any, Any, Any, Any]) -> Any:
         """Return the forest with all trees and the settings that were asked for."""

@@ -117,10 +117,10 @@ class RegressionAnswers(_Remembered):
         spreads = self._leaf_spreads() if of == "target" else None
         for tree in range(n_trees):
             part = self._forest.part(tree, tree + 1)
-            said = part.predict(table, n_threads=n_threads)
-            off = said - mean
+            predicted = part.predict(table, n_threads=n_threads)
+            off = predicted - mean
             mean += off / (tree + 1)
-            squares += off * (said - mean)
+            squares += off * (predicted - mean)
             if spreads is not None:
                 leaves = part.apply(table, leaf_numbers=True, n_threads=n_threads)[:, 0]
                 inside += spreads[tree][leaves]

@@ -309,7 +309,7 @@ class _Tally:
         self._combined, self._own, self._own_right = 0.0, 0.0, 0.0
         self._both = np.zeros((3, n_members, n_members))  # n11, n10, n00
         self._agree = np.zeros((n_members, n_members))
-        self._said = np.zeros((n_members, n_classes))
+        self._predicted = np.zeros((n_members, n_classes))
         self._moments = _Moments(n_members)
 
     def add(
@@ -352,7 +352,7 @@ class _Tally:
         for code in range(self._n_classes):
             said = (codes == code).astype(np.float64)
             self._agree += _symmetric_product(said, weights)
-            self._said[:, code] += _weighted_sum(said.T, weights)
+            self._predicted[:, code] += _weighted_sum(said.T, weights)
 
     def result(self) -> Diversity:
         panel, total = self._panel, self._total
@@ -378,7 +378,7 @@ class _Tally:
         )
 
     def _kappa(self) -> Floats:
-        shares = self._said / self._total
+        shares = self._predicted / self._total
         chance = _symmetric_product(shares.T, np.ones(self._n_classes))
         return _ratio(self._agree / self._total - chance, 1.0 - chance)
 

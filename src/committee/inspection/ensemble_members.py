@@ -52,11 +52,11 @@ def ask_members(ensemble: Any, X: Any) -> tuple[Floats, Floats]:
         Their weights in the mean.
     """
     if isinstance(ensemble, FittedForest):
-        said = ensemble._forest.predict_each(ensemble._read(X), ensemble._threads())
-        said = said.transpose(1, 0, 2)
-        return (_votes(said, class_labels(ensemble)) if ensemble._is_hard else said), np.ones(
-            len(said)
-        )
+        predicted = ensemble._forest.predict_each(ensemble._read(X), ensemble._threads())
+        predicted = predicted.transpose(1, 0, 2)
+        return (
+            _votes(predicted, class_labels(ensemble)) if ensemble._is_hard else predicted
+        ), np.ones(len(predicted))
     if isinstance(ensemble, BaggingModel):
         return _ask_bagged(ensemble, X), ensemble._weights()
     if isinstance(ensemble, VotingModel):
@@ -64,10 +64,12 @@ def ask_members(ensemble: Any, X: Any) -> tuple[Floats, Floats]:
     return _ask_others(ensemble, X)
 
 
-def _votes(said: Floats, labels: list[NDArray[Any]]) -> Floats:
+def _votes(predicted: Floats, labels: list[NDArray[Any]]) -> Floats:
     """Return votes for the class with the largest probability, in each output."""
     ends = np.cumsum([len(each) for each in labels])[:-1]
-    parts = [np.eye(part.shape[2])[part.argmax(axis=2)] for part in np.split(said, ends, axis=2)]
+    parts = [
+        np.eye(part.shape[2])[part.argmax(axis=2)] for part in np.split(predicted, ends, axis=2)
+    ]
     return np.concatenate(parts, axis=2)
 
 
@@ -75,22 +77,22 @@ def _ask_bagged(ensemble: BaggingModel, X: Any) -> Floats:
     members = ensemble.estimators_
     if not isinstance(members, TreeMembers):
         return np.concatenate(list(ensemble._ask(MemberBlock.each, ensemble._open(X), {})))
-    said = members.each(X, type(ensemble).__name__, 1)
+    predicted = members.each(X, type(ensemble).__name__, 1)
     uses_votes = ensemble._reading(ensemble._n_values()).use_votes
-    return _votes(said, class_labels(ensemble)) if uses_votes else said
+    return _votes(predicted, class_labels(ensemble)) if uses_votes else predicted
 
 
 def _ask_others(ensemble: Any, X: Any) -> tuple[Floats, Floats]:
     if not isinstance(ensemble.estimators_, list | tuple) or len(class_labels(ensemble)) > 1:
         raise _no_average(ensemble)
     panel, table = make_panel(ensemble), AnyTable(X)
-    said = [panel.ask(number, table)[0] for number in range(len(panel))]
-    return np.stack(said), panel.weights
+    predicted = [panel.ask(number, table)[0] for number in range(len(panel))]
+    return np.stack(predicted), panel.weights
 
 
-def check_average(ensemble: Any, X: Any, said: Floats, weights: Floats) -> None:
+def check_average(ensemble: Any, X: Any, predicted: Floats, weights: Floats) -> None:
     """Raise unless the ensemble predicts what the weighted mean of its members says."""
-    mean = np.tensordot(weights / weights.sum(), said, axes=1)
+    mean = np.tensordot(weights / weights.sum(), predicted, axes=1)
     labels = class_labels(ensemble)
     if len(labels) == 1 and not hasattr(ensemble, "predict_proba"):
         is_same = np.mean(ensemble.predict(X) == labels[0][mean.argmax(axis=1)]) > 0.99

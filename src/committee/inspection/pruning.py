@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from committee.base.params import check_int, check_real
 from committee.combining.selection.candidate_scores import Floats, MemberPredictions
 from committee.combining.selection.greedy_selection import Path, cross_fitted, walk
-from committee.evaluation.scored_target import OobTarget, resolve_metric
+from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.codec_classes import register
 from committee.inspection.ensemble_members import ask_members, check_average, class_labels, picked
 from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
@@ -177,11 +177,11 @@ def prune_ensemble(
     _check_ensemble(ensemble)
     _check_limits(len(ensemble.estimators_), n_members, tolerance)
     metric = _check_scoring(scoring, bool(class_labels(ensemble)))
-    said, weights = ask_members(ensemble, X)
-    check_average(ensemble, X, said, weights)
-    predictions = _predictions(ensemble, said, y, metric, sample_weight)
+    predicted, weights = ask_members(ensemble, X)
+    check_average(ensemble, X, predicted, weights)
+    predictions = _predictions(ensemble, predicted, y, metric, sample_weight)
     voting = np.flatnonzero(weights)  # a member of weight zero says nothing
-    path = _order(replace(predictions, said=predictions.said[voting]), weights[voting])
+    path = _order(replace(predictions, predicted=predictions.predicted[voting]), weights[voting])
     n_kept = _fewest(path.found, tolerance or 0.0) if n_members is None else n_members
     path = replace(path, members=voting[path.members], n_kept=min(n_kept, len(voting)))
     return picked(ensemble, np.sort(path.members[: path.n_kept])), path
@@ -220,21 +220,21 @@ def _check_scoring(scoring: Any, is_classifier: bool) -> Any:
 
 
 def _predictions(
-    ensemble: Any, said: Floats, y: Any, metric: Any, sample_weight: Any
+    ensemble: Any, predicted: Floats, y: Any, metric: Any, sample_weight: Any
 ) -> MemberPredictions:
     """Return the predictions on the rows that are there, with the truth."""
     labels = class_labels(ensemble)
     codes = _codes(y, labels) if labels else None
-    target = OobTarget(codes, labels, None if labels else read_reals(y)[0])
-    check_same_length(said.shape[1], target.n_rows)
-    if target.n_values != said.shape[2]:
+    target = ScoredTarget(codes, labels, None if labels else read_reals(y)[0])
+    check_same_length(predicted.shape[1], target.n_rows)
+    if target.n_values != predicted.shape[2]:
         raise ValueError(
-            f"y must have {said.shape[2]} columns, one an output of the ensemble; got "
+            f"y must have {predicted.shape[2]} columns, one an output of the ensemble; got "
             f"{target.n_outputs}"
         )
     weights = read_weights(sample_weight, target.n_rows)
     target = replace(target, weights=weights)
-    predictions = MemberPredictions(said, target, metric)
+    predictions = MemberPredictions(predicted, target, metric)
     return predictions if weights is None else predictions.part(np.flatnonzero(weights))
 
 

@@ -101,17 +101,17 @@ class Output:
             return np.arange(self.n_classes)
         return self._codes(np.asarray(known))
 
-    def _codes(self, said: NDArray[Any]) -> NDArray[np.intp]:
+    def _codes(self, predicted: NDArray[Any]) -> NDArray[np.intp]:
         if self.labels is None:
-            return said.astype(np.intp)
+            return predicted.astype(np.intp)
         places = {label: code for code, label in enumerate(self.labels.tolist())}
-        unknown = sorted({str(each) for each in said.tolist() if each not in places})
+        unknown = sorted({str(each) for each in predicted.tolist() if each not in places})
         if unknown:
             raise ValueError(
                 f"a fitted member speaks of the class(es) {unknown[:5]}, which are not among "
                 f"{self.labels.tolist()[:5]}"
             )
-        return np.array([places[each] for each in said.tolist()], np.intp)
+        return np.array([places[each] for each in predicted.tolist()], np.intp)
 
     def _votes(self, answer: Any) -> Floats:
         codes = self._codes(np.asarray(answer).reshape(-1))

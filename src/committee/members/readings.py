@@ -132,8 +132,8 @@ class MemberBlock:
 
     def each(self) -> Floats:
         """Return the predictions, one after the other."""
-        said = [self.reading.values(member, X, self.params) for member, X, _ in self._each()]
-        return np.stack(said)
+        predicted = [self.reading.values(member, X, self.params) for member, X, _ in self._each()]
+        return np.stack(predicted)
 
     def log_sum(self) -> Floats:
         """Return the logarithm of the weighted sum of probabilities that may be tiny."""

@@ -104,14 +104,14 @@ def plot_rounds(
             f"X must be the training table, which had {distributions.shape[1]} rows; got "
             f"{len(rows.codes)}"
         )
-    said = {number: rows.answers(model[number - 1]) for number in numbers}
+    predicted = {number: rows.answers(model[number - 1]) for number in numbers}
     for number in numbers:
-        _check_error(model, number, distributions[number - 1], said[number] != rows.codes)
+        _check_error(model, number, distributions[number - 1], predicted[number] != rows.codes)
     area = _area_of_weight(distributions[[0, *(number - 1 for number in numbers)]])
     axes = _panels(len(numbers) + 1, n_columns)
     for ax, number in zip(axes, numbers, strict=False):
         _draw_answers(ax, model[number - 1], rows)
-        is_wrong = said[number] != rows.codes
+        is_wrong = predicted[number] != rows.codes
         _draw_points(ax, rows, area * distributions[number - 1], is_wrong)
         _set_title(ax, f"round {number}", _numbers_of_round(model, number))
     _draw_committee(axes[-1], model, rows, area * distributions[0])

@@ -285,13 +285,13 @@ def plot_votes(model: Any, X: Any, y: Any = None, *, ax: Axes | None = None) -> 
     table = model._read(X)
     if table.n_rows != 1:
         raise ValueError(f"X must be a table of one row; got {table.n_rows} rows")
-    said = model._forest.predict_each(table)[0]
+    predicted = model._forest.predict_each(table)[0]
     labels = model._class_labels()
     if labels is not None:
-        drawn: Axes = _plot_class_votes(said, [str(label) for label in labels[0]], ax)
+        drawn: Axes = _plot_class_votes(predicted, [str(label) for label in labels[0]], ax)
         return drawn
     ax = _axes(ax, "plot_votes", (6.4, 3.2))
-    values = said[:, 0]
+    values = predicted[:, 0]
     ax.hist(values, bins="auto", color=_BLUE, alpha=0.55, edgecolor="white", linewidth=0.5)
     ax.axvline(values.mean(), color=_ORANGE, linewidth=2)
     text = f" mean {values.mean():.4g}, standard deviation {values.std():.3g}"
@@ -310,15 +310,15 @@ def _plot_team_votes(model: Any, X: Any, y: Any, ax: Any) -> Any:
     return draw_class_votes(votes, model.classes_, sure, y, ax)
 
 
-def _plot_class_votes(said: NDArray[np.float64], labels: Sequence[str], ax: Any) -> Any:
+def _plot_class_votes(predicted: NDArray[np.float64], labels: Sequence[str], ax: Any) -> Any:
     ax = _axes(ax, "plot_votes", (6.4, 1.1 + 0.34 * len(labels)))
     places = np.arange(len(labels))[::-1]
-    votes = np.bincount(said.argmax(axis=1), minlength=len(labels)) / len(said)
+    votes = np.bincount(predicted.argmax(axis=1), minlength=len(labels)) / len(predicted)
     colors = [class_color(index) for index in range(len(labels))]
     ax.barh(places, votes, height=0.62, color=colors)
-    (mean,) = ax.plot(said.mean(axis=0), places, "D", color=INK, markersize=5, clip_on=False)
+    (mean,) = ax.plot(predicted.mean(axis=0), places, "D", color=INK, markersize=5, clip_on=False)
     ax.set_yticks(places, labels, color=INK)
-    ax.set_xlabel(f"share of {len(said)} trees", color=INK)
+    ax.set_xlabel(f"share of {len(predicted)} trees", color=INK)
     ax.set_xlim(0, 1.02)
     ax.legend([mean], ["mean probability"], frameon=False, labelcolor=INK, loc="best")
     _tidy(ax, "x")

@@ -66,20 +66,26 @@ def draw_class_votes(
         check_same_length(n_rows, len(truth))
         last["truth"] = np.asarray(truth)
     order = np.arange(n_rows) if n_rows <= _FEW_ROWS else _by_answer(votes, labels)
-    shares = np.ones(votes.said.shape) if confidence is None else _strength(confidence, len(labels))
+    shares = (
+        np.ones(votes.predicted.shape) if confidence is None else _strength(confidence, len(labels))
+    )
     edge, middles, names = 0.0, [], []
     columns = [
-        (f"{name}\n{votes.weights[k]:.2g}", votes.weights[k], votes.said[:, k], shares[:, k])
+        (f"{name}\n{votes.weights[k]:.2g}", votes.weights[k], votes.predicted[:, k], shares[:, k])
         for k, name in enumerate(votes.names)
     ]
-    columns += [(f"{name}\n", _COMMITTEE, said, np.ones(n_rows)) for name, said in last.items()]
-    for place, (name, weight, said, share) in enumerate(columns):
+    columns += [
+        (f"{name}\n", _COMMITTEE, predicted, np.ones(n_rows)) for name, predicted in last.items()
+    ]
+    for place, (name, weight, predicted, share) in enumerate(columns):
         width = max(float(weight), _NARROW)
         if place == len(votes.names):
             edge += _GAP
         cells = [
             to_rgb(faded(colors[label], strength) if label in colors else _ABSTAINS)
-            for label, strength in zip(said[order].tolist(), share[order].tolist(), strict=True)
+            for label, strength in zip(
+                predicted[order].tolist(), share[order].tolist(), strict=True
+            )
         ]
         ax.imshow(
             np.array(cells)[:, np.newaxis, :],
@@ -153,7 +159,7 @@ def draw_number_votes(votes: Votes, truth: Any, ax: Any) -> Any:
         weight = float(votes.weights[k])
         ax.scatter(
             places,
-            votes.said[order, k],
+            votes.predicted[order, k],
             s=8 + 60 * weight,
             color=class_color(k),
             alpha=0.6,

@@ -52,7 +52,7 @@ class AnyTable:
 
     def __init__(self, X: Any) -> None:
         self.names: tuple[str, ...] | None = None
-        self._is_told = False  # that names are missing, or that there are some
+        self._is_warned = False  # that names are missing, or that there are some
         self._opened: Source | None = None
         if issparse(X):
             self.native = _checked_sparse(X)
@@ -120,12 +120,12 @@ class AnyTable:
                 UserWarning,
                 stacklevel=stacklevel,
             )
-            self._is_told = True
+            self._is_warned = True
         return self
 
     def quiet(self) -> AbstractContextManager[Any]:
         """Keep members from telling once more what `matched` has told about names."""
-        return _unheard_names() if self._is_told else nullcontext()
+        return _unheard_names() if self._is_warned else nullcontext()
 
 
 def outer_level() -> int:

@@ -99,8 +99,8 @@ class TreeMembers(Sequence[Any]):
     def each(self, X: Any, name: str, n_threads: int) -> Floats:
         """Return the prediction of each member, shape (n_members, n_rows, n_values)."""
         table = self.schema.read(X, name)
-        said = self.forest.predict_each(table, n_threads)
-        return np.ascontiguousarray(said.transpose(1, 0, 2))
+        predicted = self.forest.predict_each(table, n_threads)
+        return np.ascontiguousarray(predicted.transpose(1, 0, 2))
 
     def _validate_loaded(self) -> None:
         if type(self.forest) is not _core.Forest or type(self.schema) is not TableSchema:

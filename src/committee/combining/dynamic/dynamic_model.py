@@ -143,8 +143,8 @@ class DynamicModel(CommitteeModel):
         """Return the mean prediction of the members, each row with its own weights."""
         table = self._open(X)
         weights, _, _ = self._local(table)
-        said = ask_each(self.estimators_, self._outputs, table)
-        return np.asarray(sum(weights[:, [number]] * each for number, each in enumerate(said)))
+        predicted = ask_each(self.estimators_, self._outputs, table)
+        return np.asarray(sum(weights[:, [number]] * each for number, each in enumerate(predicted)))
 
     def explain(self, X: Any) -> LocalCompetence:
         """Tell who is asked about rows, and how well each did on their neighbours.

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.evaluation.scored_target import OobMetric, OobTarget, Rows
+from committee.evaluation.scored_target import OobMetric, Rows, ScoredTarget
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class MemberPredictions:
     ----------
     said : ndarray of float64, shape (n_members, n_rows, n_values)
         Probabilities, votes or numbers.
-    target : OobTarget
+    target : ScoredTarget
         The truth, and the weights of the rows.
     scoring : str or callable
         "neg_log_loss", "neg_brier", "neg_mean_squared_error", "neg_root_mean_squared_error", "r2"
@@ -47,32 +47,32 @@ class MemberPredictions:
 
     Examples
     --------
-    >>> said = np.array([[[1.0], [2.0]], [[3.0], [2.0]]])
-    >>> target = OobTarget(reals=np.array([[2.0], [2.0]]))
-    >>> scorer = MemberPredictions(said, target, "neg_mean_squared_error").scorer()
+    >>> predicted = np.array([[[1.0], [2.0]], [[3.0], [2.0]]])
+    >>> target = ScoredTarget(reals=np.array([[2.0], [2.0]]))
+    >>> scorer = MemberPredictions(predicted, target, "neg_mean_squared_error").scorer()
     >>> scorer.alone().tolist(), scorer.of(np.array([1.0, 1.0]))
     ([-0.5, -0.5], -0.0)
     """
 
-    said: Floats
-    target: OobTarget
+    predicted: Floats
+    target: ScoredTarget
     scoring: Any
 
     @property
     def n_members(self) -> int:
-        return len(self.said)
+        return len(self.predicted)
 
     @property
     def n_rows(self) -> int:
-        return int(self.said.shape[1])
+        return int(self.predicted.shape[1])
 
     def part(self, rows: Rows) -> MemberPredictions:
         """Return the predictions on some rows."""
-        return replace(self, said=self.said[:, rows], target=self.target.part(rows))
+        return replace(self, predicted=self.predicted[:, rows], target=self.target.part(rows))
 
     def mean(self, weights: Floats) -> Floats:
         """Return the weighted mean of the members."""
-        return weighted_sum(weights / weights.sum(), self.said)
+        return weighted_sum(weights / weights.sum(), self.predicted)
 
     def scorer(self) -> CommitteeScorer:
         """Return who scores committees of these members on these rows."""
@@ -97,7 +97,7 @@ class MemberPredictions:
         return np.asarray(weights / weights.sum())
 
 
-def weighted_sum(weights: Floats, said: Floats) -> Floats:
+def weighted_sum(weights: Floats, predicted: Floats) -> Floats:
     """Return the weighted sum of predictions, added in the order of the members.
 
     A product of matrices would round as its threads have it.
@@ -107,9 +107,9 @@ def weighted_sum(weights: Floats, said: Floats) -> Floats:
     >>> weighted_sum(np.array([2.0, 0.0, 1.0]), np.arange(6.0).reshape(3, 2)).tolist()
     [4.0, 7.0]
     """
-    total = np.zeros(said.shape[1:])
+    total = np.zeros(predicted.shape[1:])
     for member in np.flatnonzero(weights):
-        total += weights[member] * said[member]
+        total += weights[member] * predicted[member]
     return total
 
 
@@ -178,7 +178,7 @@ class SquaredError(CommitteeScorer):
         if predictions.scoring == "r2":
             self._spread = target.spread()
         truth = one_hot(target) if target.classes else target.table
-        errors = (predictions.said - truth).reshape(self.n_members, -1)
+        errors = (predictions.predicted - truth).reshape(self.n_members, -1)
         shares = np.repeat(predictions.shares / target.n_outputs, truth.shape[1])
         self._products = (errors * shares) @ errors.T
 
@@ -194,7 +194,7 @@ class SquaredError(CommitteeScorer):
         return np.asarray(self._told(np.maximum(error, 0.0), self._spread))
 
 
-def one_hot(target: OobTarget) -> Floats:
+def one_hot(target: ScoredTarget) -> Floats:
     """Return the truth as probabilities, the columns of all outputs side by side."""
     assert target.codes is not None
     parts = [np.eye(len(labels))[target.codes[:, k]] for k, labels in enumerate(target.classes)]
@@ -207,9 +207,9 @@ def one_hot(target: OobTarget) -> Floats:
 class _RowByRow(CommitteeScorer):
     """Scores that are means over the rows, of sums of predictions that all candidates share."""
 
-    def __init__(self, said: Floats, predictions: MemberPredictions) -> None:
+    def __init__(self, predicted: Floats, predictions: MemberPredictions) -> None:
         self.n_members = predictions.n_members
-        self._said = np.ascontiguousarray(said)  # members first, rows last
+        self._predicted = np.ascontiguousarray(predicted)  # members first, rows last
         self._shares = None if predictions.target.weights is None else predictions.shares
 
     @abstractmethod
@@ -217,25 +217,25 @@ class _RowByRow(CommitteeScorer):
         """Return the scores of committees from sums of predictions, and the weights in these."""
 
     def of(self, weights: Floats) -> float:
-        sums = weighted_sum(weights, self._said)
+        sums = weighted_sum(weights, self._predicted)
         return float(self._scores(sums[np.newaxis], weights.sum(keepdims=True))[0])
 
     def after(self, weights: Floats, steps: Floats, among: NDArray[np.int64]) -> Floats:
-        total, whole = weighted_sum(weights, self._said), weights.sum()
+        total, whole = weighted_sum(weights, self._predicted), weights.sum()
         size = max(1, _BLOCK // max(total.size, 1))
         scores = []
         for begin in range(0, len(among), size):
             part = among[begin : begin + size]
-            sums = self._said[part]
+            sums = self._predicted[part]
             sums *= steps[part].reshape((-1,) + (1,) * total.ndim)
             sums += total
             scores.append(self._scores(sums, whole + steps[part]))
         return np.concatenate(scores)
 
     def along(self, members: NDArray[np.int64], steps: Floats) -> Floats:
-        sums, whole, scores = np.zeros((1, *self._said.shape[1:])), np.zeros(1), []
+        sums, whole, scores = np.zeros((1, *self._predicted.shape[1:])), np.zeros(1), []
         for member in members:
-            sums += steps[member] * self._said[member]
+            sums += steps[member] * self._predicted[member]
             whole += steps[member]
             scores.append(float(self._scores(sums.copy(), whole)[0]))
         return np.array(scores)
@@ -247,7 +247,7 @@ class LogLoss(_RowByRow):
     def __init__(self, predictions: MemberPredictions) -> None:
         assert predictions.target.codes is not None
         codes = predictions.target.codes[:, 0]
-        super().__init__(predictions.said[:, np.arange(len(codes)), codes], predictions)
+        super().__init__(predictions.predicted[:, np.arange(len(codes)), codes], predictions)
 
     def _scores(self, sums: Floats, wholes: Floats) -> Floats:
         np.maximum(sums, _LEAST * wholes[:, np.newaxis], out=sums)
@@ -269,9 +269,9 @@ class Accuracy(_RowByRow):
         assert predictions.target.codes is not None
         codes = predictions.target.codes[:, 0]
         order = np.argsort(codes, kind="stable")  # rows of a class side by side
-        super().__init__(predictions.said.transpose(0, 2, 1)[:, :, order], predictions)
+        super().__init__(predictions.predicted.transpose(0, 2, 1)[:, :, order], predictions)
         self._shares = None if self._shares is None else self._shares[order]
-        sizes = np.bincount(codes, minlength=predictions.said.shape[2])
+        sizes = np.bincount(codes, minlength=predictions.predicted.shape[2])
         ends = np.cumsum(sizes)
         self._rows_of = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
 
@@ -298,29 +298,29 @@ class AnyMetric(CommitteeScorer):
 
     def __init__(self, predictions: MemberPredictions) -> None:
         self.n_members = predictions.n_members
-        self._said = predictions.said
+        self._predicted = predictions.predicted
         self._metric = OobMetric(predictions.target, predictions.scoring, "scoring")
         self._everything: Rows = np.arange(predictions.n_rows)
         self._known: dict[bytes, float] = {}
 
     def of(self, weights: Floats) -> float:
         share = weights / weights.sum()
-        return self._score(share, lambda: weighted_sum(share, self._said))
+        return self._score(share, lambda: weighted_sum(share, self._predicted))
 
     def after(self, weights: Floats, steps: Floats, among: NDArray[np.int64]) -> Floats:
-        total = weighted_sum(weights, self._said)
+        total = weighted_sum(weights, self._predicted)
         return np.array([self._one_more(weights, total, int(k), steps[k]) for k in among])
 
     def _one_more(self, weights: Floats, total: Floats, member: int, step: float) -> float:
         share = weights.copy()
         share[member] += step
         whole = share.sum()
-        return self._score(share / whole, lambda: (total + step * self._said[member]) / whole)
+        return self._score(share / whole, lambda: (total + step * self._predicted[member]) / whole)
 
     def along(self, members: NDArray[np.int64], steps: Floats) -> Floats:
-        total, whole, scores = np.zeros(self._said.shape[1:]), 0.0, []
+        total, whole, scores = np.zeros(self._predicted.shape[1:]), 0.0, []
         for member in members:
-            total += steps[member] * self._said[member]
+            total += steps[member] * self._predicted[member]
             whole += steps[member]
             scores.append(self._metric.score(total / whole, self._everything))
         return np.array(scores)

@@ -17,7 +17,7 @@ from committee.combining.level_one import LevelOne, count_fits, fit_layer
 from committee.combining.selection.candidate_scores import Floats, MemberPredictions
 from committee.combining.selection.greedy_selection import SelectionRules
 from committee.combining.selection.selection_record import Selection, select
-from committee.evaluation.scored_target import OobTarget, resolve_metric
+from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.members.named_members import Named
 from committee.members.output import Output
 from committee.members.team import Task, Team
@@ -114,9 +114,9 @@ class SelectionModel(CommitteeModel):
         weights = None if team.weights is None else team.weights[rows]
         truth = team.y[rows][:, np.newaxis]
         target = (
-            OobTarget(reals=truth, weights=weights)
+            ScoredTarget(reals=truth, weights=weights)
             if team.labels is None
-            else OobTarget(truth.astype(np.int32), [team.labels], weights=weights)
+            else ScoredTarget(truth.astype(np.int32), [team.labels], weights=weights)
         )
         scoring = self._default_scoring if self.scoring is None else self.scoring
         rules = SelectionRules(
@@ -170,8 +170,8 @@ class SelectionModel(CommitteeModel):
         """Return the weighted mean of the predictions of the members."""
         table = self._open(X)
         weights = self.weights_[self.weights_ > 0]
-        said = ask_each(self.estimators_, self._outputs, table)
-        return np.asarray(sum(w * each for w, each in zip(weights, said, strict=True)))
+        predicted = ask_each(self.estimators_, self._outputs, table)
+        return np.asarray(sum(w * each for w, each in zip(weights, predicted, strict=True)))
 
     def _validate_loaded(self) -> None:
         """Check that the parts of a loaded model fit each other."""
@@ -195,8 +195,8 @@ class SelectionModel(CommitteeModel):
 
 def _check_predictions(pairs: Named, predictions: Sequence[Floats], rows: NDArray[np.intp]) -> None:
     """Raise unless there are rows on which every member has said something finite."""
-    for (name, _), said in zip(pairs, predictions, strict=True):
-        if np.isnan(said).all() or not np.isfinite(said[rows]).all():
+    for (name, _), predicted in zip(pairs, predictions, strict=True):
+        if np.isnan(predicted).all() or not np.isfinite(predicted[rows]).all():
             raise ValueError(
                 f"the member {name!r} predicts NaN or infinity, of which no mean can be made; fix "
                 'it, or put "drop" in its place'

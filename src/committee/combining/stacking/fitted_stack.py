@@ -41,10 +41,11 @@ def meta_features(
 
     Examples
     --------
-    >>> said = [np.array([[0.5, 0.5], [1.0, 0.0]])]
-    >>> meta_features(said, [Output("predict_proba", 2)], None).tolist()
+    >>> predicted = [np.array([[0.5, 0.5], [1.0, 0.0]])]
+    >>> meta_features(predicted, [Output("predict_proba", 2)], None).tolist()
     [[0.5], [0.0]]
-    >>> meta_features(said, [Output("predict_proba", 2, as_log_odds=True)], None).round(2).tolist()
+    >>> log_odds = Output("predict_proba", 2, as_log_odds=True)
+    >>> meta_features(predicted, [log_odds], None).round(2).tolist()
     [[0.0], [-4.6]]
     """
     columns = [_columns(each, output) for each, output in zip(predictions, outputs, strict=True)]

@@ -17,7 +17,7 @@ from committee.combining.voting.means import best_classes, combine, combine_shar
 from committee.combining.voting.votes import VoteExplanation, Votes, fewest_that
 from committee.combining.voting.voting_model import VotingModel
 from committee.evaluation.oob import vote_weight
-from committee.evaluation.scored_target import OobTarget
+from committee.evaluation.scored_target import ScoredTarget
 from committee.members.output import Output, class_output
 from committee.members.team import Team
 from committee.tables.native_table import AnyTable
@@ -166,8 +166,8 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
             Class labels, and `abstain_label` where the committee abstains.
         """
         table = self._open(X)
-        said = self._ask(table)
-        return self._answers(said, self._tie_shares(table, said), self._counts)
+        predicted = self._ask(table)
+        return self._answers(predicted, self._tie_shares(table, predicted), self._counts)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the combined probabilities, or the shares of the votes.
@@ -224,10 +224,10 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
             (n_members, n_rows, n_classes), without `flatten_transform`; else the class codes that
             the members vote for, (n_rows, n_members).
         """
-        said = self._ask(X)
+        predicted = self._ask(X)
         if self._asks_shares:
-            return np.hstack(list(said)) if self.flatten_transform else said
-        return np.asarray(said.argmax(axis=2).T)
+            return np.hstack(list(predicted)) if self.flatten_transform else predicted
+        return np.asarray(predicted.argmax(axis=2).T)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of `transform`.
@@ -269,9 +269,9 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
             The vote of each member on each row, the weights, and the answers.
         """
         table = self._open(X)
-        said = self._ask(table)
-        answer = self._answers(said, self._tie_shares(table, said), self._counts)
-        named = self.classes_[said.argmax(axis=2).T]
+        predicted = self._ask(table)
+        answer = self._answers(predicted, self._tie_shares(table, predicted), self._counts)
+        named = self.classes_[predicted.argmax(axis=2).T]
         return Votes(tuple(self._names), self.weights_, named, answer)
 
     def explain_vote(self, X: Any) -> VoteExplanation:
@@ -288,25 +288,27 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
             Prints as text; see its attributes.
         """
         table = self._open(X)
-        said = self._one_row(table)
-        shares = self._tie_shares(table, said)
-        scores = self._scores(said, self._counts)[0]
-        answer = self._answers(said, shares, self._counts)[0]
+        predicted = self._one_row(table)
+        shares = self._tie_shares(table, predicted)
+        scores = self._scores(predicted, self._counts)[0]
+        answer = self._answers(predicted, shares, self._counts)[0]
         order = np.argsort(-scores, kind="stable").tolist()
         labels = self.classes_.tolist()
         winner = labels.index(answer) if answer in labels else order[0]
         others = [code for code in order if code != winner]
-        sure = said.max(axis=2)[:, 0] if self._asks_shares else np.full(len(said), np.nan)
-        flips = self._flips(said, shares, winner, others[0]) if others else ()
+        sure = predicted.max(axis=2)[:, 0] if self._asks_shares else np.full(len(predicted), np.nan)
+        flips = self._flips(predicted, shares, winner, others[0]) if others else ()
         return VoteExplanation(
             answer,
             labels[others[0]] if others else None,
             dict(zip(labels, (scores / scores.sum()).tolist(), strict=True)),
             tuple(self._names),
-            tuple(self.classes_[said[:, 0].argmax(axis=1)].tolist()),
+            tuple(self.classes_[predicted[:, 0].argmax(axis=1)].tolist()),
             tuple(sure.tolist()),
             tuple(self.weights_.tolist()),
-            tuple(self._without(said, shares, place, answer) for place in range(len(said))),
+            tuple(
+                self._without(predicted, shares, place, answer) for place in range(len(predicted))
+            ),
             tuple(self._names[place] for place in flips),
         )
 
@@ -322,17 +324,17 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
     def _asks_shares(self) -> bool:
         return self.voting in ("soft", "confidence")
 
-    def _scores(self, said: Floats, weights: Floats) -> Floats:
+    def _scores(self, predicted: Floats, weights: Floats) -> Floats:
         """Return the score of each class."""
         if self.voting == "soft":
-            return combine_shares(said, weights, self.combine, self.trim)
-        votes = confident_votes(said) if self.voting == "confidence" else said
+            return combine_shares(predicted, weights, self.combine, self.trim)
+        votes = confident_votes(predicted) if self.voting == "confidence" else predicted
         return combine(votes, weights, "mean", self.trim)
 
-    def _tie_shares(self, table: AnyTable, said: Floats) -> Floats | None:
+    def _tie_shares(self, table: AnyTable, predicted: Floats) -> Floats | None:
         """Return the probabilities that decide ties; None if others do."""
         if self.tie_break != "soft" or self._asks_shares:
-            return said if self.tie_break == "soft" else None
+            return predicted if self.tie_break == "soft" else None
         pairs = zip(self._names, self.estimators_, self._outputs, strict=True)
         outputs = [
             class_output(
@@ -342,12 +344,12 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         ]
         return self._ask(table, outputs)
 
-    def _answers(self, said: Floats, shares: Floats | None, weights: Floats) -> NDArray[Any]:
+    def _answers(self, predicted: Floats, shares: Floats | None, weights: Floats) -> NDArray[Any]:
         """Return what the committee says; `shares` decide ties."""
         ranks = self.class_prior_ if self.tie_break == "prior" else None
         if shares is not None:
             ranks = combine(shares, weights, "mean", self.trim)
-        return self._decide(self._scores(said, weights), ranks)
+        return self._decide(self._scores(predicted, weights), ranks)
 
     def _decide(self, scores: Floats, ranks: Floats | None) -> NDArray[Any]:
         best, is_tied = best_classes(scores, ranks)
@@ -364,32 +366,32 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         return np.asarray(labels[np.where(abstains, len(self.classes_), best)])
 
     def _one_row(self, table: AnyTable) -> Floats:
-        said = self._ask(table)
-        if said.shape[1] != 1:
-            raise ValueError(f"explain_vote takes one row; got {said.shape[1]}")
-        return said
+        predicted = self._ask(table)
+        if predicted.shape[1] != 1:
+            raise ValueError(f"explain_vote takes one row; got {predicted.shape[1]}")
+        return predicted
 
-    def _without(self, said: Floats, shares: Floats | None, place: int, answer: Any) -> Any:
+    def _without(self, predicted: Floats, shares: Floats | None, place: int, answer: Any) -> Any:
         weights = self._counts.copy()
         weights[place] = 0.0
-        return self._answers(said, shares, weights)[0] if weights.any() else answer
+        return self._answers(predicted, shares, weights)[0] if weights.any() else answer
 
     def _flips(
-        self, said: Floats, shares: Floats | None, winner: int, rival: int
+        self, predicted: Floats, shares: Floats | None, winner: int, rival: int
     ) -> tuple[int, ...]:
         """Return the fewest members that would have to speak for the rival; none if all cannot."""
         sure = np.eye(len(self.classes_))[rival]
-        votes = confident_votes(said) if self.voting == "confidence" else said
+        votes = confident_votes(predicted) if self.voting == "confidence" else predicted
         lead = votes[:, 0, winner] - votes[:, 0, rival]
 
         def is_flipped(sets: NDArray[np.bool_]) -> NDArray[np.bool_]:
             # Every set of members is a row: (n_members, n_sets, n_classes).
-            changed = np.where(sets.T[..., np.newaxis], sure, said)
+            changed = np.where(sets.T[..., np.newaxis], sure, predicted)
             ties = None if shares is None else np.where(sets.T[..., np.newaxis], sure, shares)
             answers = self._answers(changed, ties, self._counts)
             return np.asarray(answers == self.classes_[rival], bool)
 
-        n_sets = max(_MOST_CELLS // (len(said) * len(sure)), 1)
+        n_sets = max(_MOST_CELLS // (len(predicted) * len(sure)), 1)
         return fewest_that(is_flipped, self.weights_ * (1 + lead), n_sets)
 
     # ---- for the base class ----
@@ -431,22 +433,22 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         return {"class_prior_": counts / counts.sum()}
 
     def _learn_weights(
-        self, choice: str, said: Floats, y: NDArray[Any], weights: Floats | None
+        self, choice: str, predicted: Floats, y: NDArray[Any], weights: Floats | None
     ) -> Floats:
         rows = np.arange(len(y))
-        n_classes = said.shape[2]
+        n_classes = predicted.shape[2]
         if choice == "learned":
             if self.voting == "soft":
-                return mixture_weights(said[:, rows, y].T, weights)
-            flat = said.transpose(1, 2, 0).reshape(-1, len(said))
+                return mixture_weights(predicted[:, rows, y].T, weights)
+            flat = predicted.transpose(1, 2, 0).reshape(-1, len(predicted))
             truth = np.eye(n_classes)[y].ravel()
             return blend_weights(
                 flat, truth, None if weights is None else np.repeat(weights, n_classes)
             )
-        is_wrong = said.argmax(axis=2) != y
+        is_wrong = predicted.argmax(axis=2) != y
         errors = np.average(is_wrong, axis=1, weights=weights)
         if choice == "accuracy":
             return np.asarray(np.maximum(1 - errors, 1e-12))
-        target = OobTarget(y[:, np.newaxis], [np.arange(n_classes)], None, weights)
+        target = ScoredTarget(y[:, np.newaxis], [np.arange(n_classes)], None, weights)
         n_counted = RowWeights(len(y), weights, None).n_counted
         return np.array([vote_weight(target, error, n_counted) for error in errors])

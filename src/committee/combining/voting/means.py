@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 COMBINATIONS = ("mean", "median", "trimmed", "geometric")
 
 
-def combine(said: Floats, weights: Floats, how: str, trim: float) -> Floats:
+def combine(predicted: Floats, weights: Floats, how: str, trim: float) -> Floats:
     """Return one answer for each row and column.
 
     Parameters
@@ -33,47 +33,49 @@ def combine(said: Floats, weights: Floats, how: str, trim: float) -> Floats:
 
     Examples
     --------
-    >>> said = np.array([2.3, 9.1, 4.3, 4.1, 3.8]).reshape(5, 1, 1)
+    >>> predicted = np.array([2.3, 9.1, 4.3, 4.1, 3.8]).reshape(5, 1, 1)
     >>> even = np.ones(5)
     >>> for how in COMBINATIONS:
-    ...     print(how, round(combine(said, even, how, 0.2).item(), 3))
+    ...     print(how, round(combine(predicted, even, how, 0.2).item(), 3))
     mean 4.72
     median 4.1
     trimmed 4.067
     geometric 4.26
     """
     if how == "median":
-        flat = said.reshape(len(said), -1)
-        wide = np.repeat(weights[:, np.newaxis], said.shape[1], axis=1)
-        columns = [weighted_median(said[:, :, [k]], wide)[:, 0] for k in range(said.shape[2])]
-        return np.column_stack(columns) if flat.size else said[0]
+        flat = predicted.reshape(len(predicted), -1)
+        wide = np.repeat(weights[:, np.newaxis], predicted.shape[1], axis=1)
+        columns = [
+            weighted_median(predicted[:, :, [k]], wide)[:, 0] for k in range(predicted.shape[2])
+        ]
+        return np.column_stack(columns) if flat.size else predicted[0]
     if how == "trimmed":
-        return _trimmed(said, weights / weights.sum(), trim)
+        return _trimmed(predicted, weights / weights.sum(), trim)
     if how == "geometric":
         with np.errstate(divide="ignore"):
-            logs = np.log(said)
+            logs = np.log(predicted)
         return np.asarray(np.exp(_mean(logs, weights)))
-    return _mean(said, weights)
+    return _mean(predicted, weights)
 
 
-def _mean(said: Floats, weights: Floats) -> Floats:
-    total = np.zeros(said.shape[1:])
-    for each, weight in zip(said, weights, strict=True):
+def _mean(predicted: Floats, weights: Floats) -> Floats:
+    total = np.zeros(predicted.shape[1:])
+    for each, weight in zip(predicted, weights, strict=True):
         if weight:  # zero times infinity is nothing
             total += weight * each
     return np.asarray(total / weights.sum())
 
 
-def _trimmed(said: Floats, shares: Floats, trim: float) -> Floats:
+def _trimmed(predicted: Floats, shares: Floats, trim: float) -> Floats:
     """Leave out a share of the weight at either end; a member may count in part."""
-    order = said.argsort(axis=0, kind="stable")
-    values, own = np.take_along_axis(said, order, axis=0), shares[order]
+    order = predicted.argsort(axis=0, kind="stable")
+    values, own = np.take_along_axis(predicted, order, axis=0), shares[order]
     ends = own.cumsum(axis=0)
     kept = np.clip(np.minimum(ends, 1 - trim) - np.maximum(ends - own, trim), 0.0, None)
     return np.asarray((kept * values).sum(axis=0) / kept.sum(axis=0))
 
 
-def combine_shares(said: Floats, weights: Floats, how: str, trim: float) -> Floats:
+def combine_shares(predicted: Floats, weights: Floats, how: str, trim: float) -> Floats:
     """Return probabilities that add up to one.
 
     Where the geometric mean rules out every class, because for each some member is sure that it
@@ -81,22 +83,22 @@ def combine_shares(said: Floats, weights: Floats, how: str, trim: float) -> Floa
 
     Examples
     --------
-    >>> said = np.array([[[0.9, 0.1]], [[0.8, 0.2]], [[0.3, 0.7]]])
-    >>> combine_shares(said, np.array([0.2, 0.3, 0.5]), "mean", 0.0).round(2).tolist()
+    >>> predicted = np.array([[[0.9, 0.1]], [[0.8, 0.2]], [[0.3, 0.7]]])
+    >>> combine_shares(predicted, np.array([0.2, 0.3, 0.5]), "mean", 0.0).round(2).tolist()
     [[0.57, 0.43]]
     """
-    shares = combine(said, weights, how, trim)
+    shares = combine(predicted, weights, how, trim)
     if how == "mean":
         return shares
     totals = shares.sum(axis=1, keepdims=True)
     is_nothing = totals[:, 0] <= 0
     if is_nothing.any():
-        shares[is_nothing] = combine(said[:, is_nothing], weights, "mean", trim)
+        shares[is_nothing] = combine(predicted[:, is_nothing], weights, "mean", trim)
         totals = shares.sum(axis=1, keepdims=True)
     return np.asarray(shares / totals)
 
 
-def confident_votes(said: Floats) -> Floats:
+def confident_votes(predicted: Floats) -> Floats:
     """Return votes for the likeliest class of each member that count as much as it is sure.
 
     Examples
@@ -104,9 +106,9 @@ def confident_votes(said: Floats) -> Floats:
     >>> confident_votes(np.array([[[0.2, 0.8]], [[0.7, 0.3]]])).tolist()
     [[[0.0, 0.8]], [[0.7, 0.0]]]
     """
-    named = said.argmax(axis=2)[..., np.newaxis]
-    votes = np.zeros_like(said)
-    np.put_along_axis(votes, named, np.take_along_axis(said, named, axis=2), axis=2)
+    named = predicted.argmax(axis=2)[..., np.newaxis]
+    votes = np.zeros_like(predicted)
+    np.put_along_axis(votes, named, np.take_along_axis(predicted, named, axis=2), axis=2)
     return votes
 
 

@@ -61,9 +61,9 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
     --------
     >>> from sklearn.dummy import DummyRegressor
     >>> from committee import VotingRegressor
-    >>> said = [2.3, 9.1, 4.3, 4.1, 3.8]
+    >>> values = [2.3, 9.1, 4.3, 4.1, 3.8]
     >>> members = [
-    ...     (f"m{k}", DummyRegressor(strategy="constant", constant=c)) for k, c in enumerate(said)
+    ...     (f"m{k}", DummyRegressor(strategy="constant", constant=c)) for k, c in enumerate(values)
     ... ]
     >>> team = VotingRegressor(members, combine="median").fit([[0.0], [1.0]], [4.0, 4.2])
     >>> team.predict([[0.5]]).tolist()
@@ -153,9 +153,9 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
         votes : Votes
             The prediction of each member for each row, the weights, and the answers.
         """
-        said = self._ask(X)
-        answer = self._combined(said, self._counts)
-        return Votes(tuple(self._names), self.weights_, said[:, :, 0].T, answer)
+        predicted = self._ask(X)
+        answer = self._combined(predicted, self._counts)
+        return Votes(tuple(self._names), self.weights_, predicted[:, :, 0].T, answer)
 
     def explain_vote(self, X: Any) -> VoteExplanation:
         """Explain the answer for one row: who said what, and what it would be without each.
@@ -170,23 +170,23 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
         explanation : VoteExplanation
             Prints as text; see its attributes.
         """
-        said = self._ask(X)
-        if said.shape[1] != 1:
-            raise ValueError(f"explain_vote takes one row; got {said.shape[1]}")
-        answer = float(self._combined(said, self._counts)[0])
+        predicted = self._ask(X)
+        if predicted.shape[1] != 1:
+            raise ValueError(f"explain_vote takes one row; got {predicted.shape[1]}")
+        answer = float(self._combined(predicted, self._counts)[0])
         without = []
-        for place in range(len(said)):
+        for place in range(len(predicted)):
             weights = self._counts.copy()
             weights[place] = 0.0
-            left = float(self._combined(said, weights)[0]) if weights.any() else answer
+            left = float(self._combined(predicted, weights)[0]) if weights.any() else answer
             without.append(left)
         return VoteExplanation(
             answer,
             None,
             {},
             tuple(self._names),
-            tuple(said[:, 0, 0].tolist()),
-            (np.nan,) * len(said),
+            tuple(predicted[:, 0, 0].tolist()),
+            (np.nan,) * len(predicted),
             tuple(self.weights_.tolist()),
             tuple(without),
             (),
@@ -194,26 +194,27 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
 
     # ---- for the base class ----
 
-    def _combined(self, said: Floats, weights: Floats) -> Floats:
+    def _combined(self, predicted: Floats, weights: Floats) -> Floats:
         present = np.flatnonzero(weights)
-        said, weights = said[present], weights[present]
-        if self.combine == "geometric" and (said <= 0).any():
-            member, row = np.argwhere(said[:, :, 0] <= 0)[0]
+        predicted, weights = predicted[present], weights[present]
+        if self.combine == "geometric" and (predicted <= 0).any():
+            member, row = np.argwhere(predicted[:, :, 0] <= 0)[0]
             raise ValueError(
                 'combine="geometric" needs positive predictions; '
-                f"{self._names[present[member]]} predicts {said[member, row, 0]:.4g} for row {row}"
+                f"{self._names[present[member]]} predicts "
+                f"{predicted[member, row, 0]:.4g} for row {row}"
             )
-        return combine(said, weights, self.combine, self.trim)[:, 0]
+        return combine(predicted, weights, self.combine, self.trim)[:, 0]
 
     def _learn_weights(
-        self, choice: str, said: Floats, y: NDArray[Any], weights: Floats | None
+        self, choice: str, predicted: Floats, y: NDArray[Any], weights: Floats | None
     ) -> Floats:
-        values = said[:, :, 0].T
+        values = predicted[:, :, 0].T
         if choice == "learned":
             return blend_weights(values, y, weights)
         misses = values - y[:, np.newaxis]
         largest = float(np.abs(misses).max())
         if largest == 0:
-            return np.ones(len(said))
+            return np.ones(len(predicted))
         errors = np.average((misses / largest) ** 2, axis=0, weights=weights)
         return np.asarray(1 / np.maximum(errors, 1e-12))

@@ -32,23 +32,23 @@ class Votes:
 
     names: tuple[str, ...]
     weights: Floats
-    said: NDArray[Any]
+    predicted: NDArray[Any]
     answer: NDArray[Any]
 
     @property
     def agreement(self) -> Floats:
         """Share of the weight, for each row, of the members that say what the committee says."""
-        return np.asarray((self.said == self.answer[:, np.newaxis]) @ self.weights)
+        return np.asarray((self.predicted == self.answer[:, np.newaxis]) @ self.weights)
 
     def to_frame(self) -> Any:
         """Return a pandas data frame: a column for each member, and the answer."""
         import pandas as pd
 
-        columns = {name: self.said[:, k] for k, name in enumerate(self.names)}
+        columns = {name: self.predicted[:, k] for k, name in enumerate(self.names)}
         return pd.DataFrame(columns).assign(committee=self.answer)
 
     def __repr__(self) -> str:
-        return f"Votes({self.said.shape[0]} rows, {len(self.names)} members)"
+        return f"Votes({self.predicted.shape[0]} rows, {len(self.names)} members)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,7 +82,7 @@ class VoteExplanation:
     runner_up: Any
     scores: dict[Any, float]
     names: tuple[str, ...]
-    said: tuple[Any, ...]
+    predicted: tuple[Any, ...]
     confidence: tuple[float, ...]
     weights: tuple[float, ...]
     without: tuple[Any, ...]
@@ -99,7 +99,7 @@ class VoteExplanation:
         import pandas as pd
 
         columns = {
-            "said": list(self.said),
+            "predicted": list(self.predicted),
             "confidence": list(self.confidence),
             "weight": list(self.weights),
             "without": list(self.without),
@@ -109,10 +109,10 @@ class VoteExplanation:
     def __str__(self) -> str:
         width = max(map(len, self.names))
         lines = [self._headline()]
-        for name, said, sure, weight, without in zip(
-            self.names, self.said, self.confidence, self.weights, self.without, strict=True
+        for name, predicted, sure, weight, without in zip(
+            self.names, self.predicted, self.confidence, self.weights, self.without, strict=True
         ):
-            line = f"  {name:<{width}}  says {_told(said)}"
+            line = f"  {name:<{width}}  says {_told(predicted)}"
             line += "" if np.isnan(sure) else f" ({sure:.0%} sure)"
             line += f", weight {weight:.3g}"
             changes = without != self.answer and bool(self.scores)

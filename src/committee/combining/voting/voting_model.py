@@ -50,7 +50,7 @@ class VotingModel(TransformerMixin, CommitteeModel):
 
     @abstractmethod
     def _learn_weights(
-        self, choice: str, said: Floats, y: NDArray[Any], weights: Floats | None
+        self, choice: str, predicted: Floats, y: NDArray[Any], weights: Floats | None
     ) -> Floats:
         """Return weights from predictions of members on rows that they have not seen."""
 
@@ -152,9 +152,9 @@ class VotingModel(TransformerMixin, CommitteeModel):
         kept = layer.covered if team.weights is None else layer.covered & (team.weights > 0)
         if not kept.any():
             raise ValueError("no row has a prediction of every member; cv leaves nothing to learn")
-        said = np.stack([each[kept] for each in layer.predictions])
+        predicted = np.stack([each[kept] for each in layer.predictions])
         weights = None if team.weights is None else team.weights[kept]
-        found = self._learn_weights(choice, said, team.y[kept], weights)
+        found = self._learn_weights(choice, predicted, team.y[kept], weights)
         return np.asarray(found / found.sum())
 
     def _picked(self, numbers: NDArray[np.int64]) -> Self:
