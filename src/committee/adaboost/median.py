@@ -76,7 +76,7 @@ class RunningMedian:
         places = (self._predicted <= predicted[:, np.newaxis]).sum(axis=1)
         is_old = np.ones((n_rows, n_members + 1), bool)
         is_old[np.arange(n_rows), places] = False
-        for name, new in (("_said", predicted), ("_weights", np.full(n_rows, weight))):
+        for name, new in (("_predicted", predicted), ("_weights", np.full(n_rows, weight))):
             merged = np.empty((n_rows, n_members + 1))
             merged[is_old] = getattr(self, name).ravel()
             merged[np.arange(n_rows), places] = new
