@@ -37,17 +37,26 @@ MAX_SPARSE_CELLS = 2**31
 
 
 class Kept:
-    """What was made of a source, kept for those who ask again, also side by side."""
+    """Values made of a source, kept for later calls, also of other threads."""
 
     def __init__(self) -> None:
         self._made: dict[Any, Any] = {}
+        self._locks: dict[Any, threading.Lock] = {}  # of values that are being made
         self._lock = threading.Lock()
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return what was made for this key, which is made on the first call."""
+        """Return the value of a key, which is made on the first call.
+
+        Calls with the same key wait for that one, calls with other keys do not.
+        """
         with self._lock:
+            if key in self._made:
+                return self._made[key]
+            own = self._locks.setdefault(key, threading.Lock())
+        with own:
             if key not in self._made:
                 self._made[key] = make()
+                self._locks.pop(key, None)
             return self._made[key]
 
 
