@@ -233,7 +233,7 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
         self._check_params()
         routed = self._routed("fit", fit_params)
         attributes = AdaBoostFit(self, X, y, sample_weight, eval_set, routed).attributes()
-        self._adopt(attributes)
+        self._replace_fitted(attributes)
         self._votes = self._make_votes()
         return self
 

@@ -23,9 +23,6 @@ Floats = NDArray[np.float64]
 # Parameters of the default tree, and their defaults: with an estimator they would be ignored.
 _TREE_PARAMETERS = {"split_finding": "auto", "max_bins": 255, "categorical_features": None}
 
-# Fitted attributes that not every fit sets.
-_OPTIONAL = ("feature_names_in_", "validation_scores_", "schema_")
-
 
 class FittedAdaBoost(MetaEstimator):
     """Base class of the AdaBoost estimators."""
@@ -104,12 +101,6 @@ class FittedAdaBoost(MetaEstimator):
                     f"{name} is a parameter of the default tree and must be {default!r} with an "
                     f"estimator, which has its own; got {given!r}"
                 )
-
-    def _adopt(self, attributes: dict[str, Any]) -> None:
-        """Set all fitted attributes together, when nothing can fail any more."""
-        for stale in _OPTIONAL:
-            self.__dict__.pop(stale, None)
-        self.__dict__.update(attributes)
 
     # ---- answers ----
 

@@ -182,7 +182,7 @@ default="squared_error"
         """
         self._check_params()
         routed = self._routed("fit", fit_params)
-        self._adopt(R2Fit(self, X, y, sample_weight, eval_set, routed).attributes())
+        self._replace_fitted(R2Fit(self, X, y, sample_weight, eval_set, routed).attributes())
         return self
 
     def _default_tree(self) -> Any:

@@ -171,13 +171,7 @@ class BaggingModel(MetaEstimator):
             attributes["feature_names_in_"] = np.array(table.names, dtype=object)
         if recorder is not None:
             attributes |= self._recorded(recorder)
-        self._adopt(attributes)
-
-    def _adopt(self, attributes: dict[str, Any]) -> None:
-        """Set all fitted attributes together, when nothing can fail any more."""
-        for stale in ("feature_names_in_", "estimator_weights_", *OOB_ATTRIBUTES):
-            self.__dict__.pop(stale, None)
-        self.__dict__.update(attributes)
+        self._replace_fitted(attributes)
 
     def _fit_members(
         self, job: MemberJob, kept: list[Any], recorder: OobRecorder | None

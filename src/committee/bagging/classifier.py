@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from committee.bagging.bagging_model import BaggingModel
-from committee.base.params import check_choice
+from committee.base.params import check_choice, reads_one_fit
 from committee.evaluation.oob import OobRecorder
 from committee.evaluation.scored_target import ScoredTarget
 from committee.members.readings import Floats, MemberBlock, Reading
@@ -253,6 +253,7 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
             return np.asarray(total - np.log(self._weights().sum()))
 
     @available_if(_members_decide)  # type: ignore[untyped-decorator]
+    @reads_one_fit
     def decision_function(self, X: Any, **params: Any) -> Floats:
         """Average the decision functions of the members.
 

@@ -1,4 +1,4 @@
-"""Checks of estimator parameters, in one message style.
+"""The base class of estimators, and checks of their parameters in one message style.
 
 Every message reads "<name> must be <what is accepted>; got <what was given>". A value of the wrong
 type is a TypeError, a value out of range a ValueError. Booleans are no integers, NaN is no number,
@@ -7,11 +7,71 @@ and NumPy's scalars are as good as Python's. Checks return plain Python values.
 
 import math
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, overload
+from functools import cache, wraps
+from inspect import getattr_static, isfunction
+from typing import Any, Self, overload
 
 import numpy as np
+from sklearn.base import BaseEstimator
+
+# Public methods that do not read what was fitted, or that change it.
+_NOT_READING = ("_", "fit", "set_", "get_params", "get_metadata_routing")
+
+
+class Estimator(BaseEstimator):
+    """scikit-learn's base class, with a fitted state that is replaced as a whole.
+
+    One thread may fit an estimator again while others predict with it. `_replace_fitted` sets all
+    fitted attributes in one assignment, and each public method reads the attributes of one fit:
+    those that were set when it was called.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in dir(cls):
+            method = getattr_static(cls, name)
+            if not name.startswith(_NOT_READING) and isfunction(method):
+                setattr(cls, name, reads_one_fit(method))
+
+    @classmethod
+    @cache  # an ensemble copies its template for each member; looking them up takes longest
+    def _get_param_names(cls) -> list[str]:
+        names: list[str] = super()._get_param_names()
+        return names
+
+    def _replace_fitted(self, attributes: dict[str, Any]) -> None:
+        """Replace all fitted attributes by these in one assignment, when nothing can fail any more.
+
+        Public attributes of an earlier fit are removed: their names end with an underscore.
+        """
+        kept = {name: value for name, value in self.__dict__.items() if not is_fitted_name(name)}
+        self.__dict__ = kept | attributes
+
+    def _as_now(self) -> Self:
+        """Return the estimator as it is now: a later fit does not change what is returned."""
+        view = object.__new__(type(self))
+        view.__dict__ = self.__dict__  # no copy: a fit makes a new one
+        return view
+
+
+def is_fitted_name(name: str) -> bool:
+    """Whether scikit-learn's convention makes this the name of a fitted attribute."""
+    return name.endswith("_") and not name.startswith("_")
+
+
+def reads_one_fit(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a method read the attributes of one fit, whatever other threads do meanwhile."""
+    if hasattr(method, "_reads_one_fit"):
+        return method
+
+    @wraps(method)
+    def of_one_fit(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return method(self._as_now(), *args, **kwargs)
+
+    of_one_fit._reads_one_fit = True  # type: ignore[attr-defined]
+    return of_one_fit
 
 
 def _fail(name: str, accepted: str, value: Any, wrong_type: bool) -> Exception:

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from committee.base.estimator import Estimator
-from committee.base.params import check_choice
+from committee.base.params import Estimator, check_choice
 from committee.base.work import resolve_threads
 from committee.boosting.additive_model import LearnerSum, TreeSum
 from committee.boosting.defaults import check_chosen

@@ -138,9 +138,7 @@ class BoostingModel(FittedBoosting):
         if groups is not None and self.validation_part == "last":
             raise ValueError('groups must be None with validation_part="last"')
         attributes = BoostingFit(self, X, y, sample_weight, eval_set, groups).attributes()
-        for stale in ("feature_names_in_", "schema_"):
-            self.__dict__.pop(stale, None)
-        self.__dict__.update(attributes)
+        self._replace_fitted(attributes)
         return self
 
     def _check_switches(self) -> None:

@@ -127,7 +127,7 @@ class CommitteeModel(NamedMembers):
     def _progress(self, n_all: int, noun: str = "fits") -> Progress:
         return Progress(type(self).__name__, noun, max(1, n_all), int(self.verbose))
 
-    def _adopt(self, team: Team, attributes: dict[str, Any], stale: Sequence[str] = ()) -> None:
+    def _adopt(self, team: Team, attributes: dict[str, Any]) -> None:
         """Set all fitted attributes together, when nothing can fail any more."""
         table = team.table
         attributes["n_features_in_"] = table.n_features
@@ -135,9 +135,7 @@ class CommitteeModel(NamedMembers):
             attributes["classes_"] = team.labels if team.values is None else team.values
         if table.names is not None:
             attributes["feature_names_in_"] = np.array(table.names, dtype=object)
-        for name in ("feature_names_in_", *stale):
-            self.__dict__.pop(name, None)
-        self.__dict__.update(attributes)
+        self._replace_fitted(attributes)
 
     # ---- asking ----
 

@@ -23,7 +23,7 @@ from committee.base.params import (
 )
 from committee.base.sampling import RowSampler, plan_features, plan_rows
 from committee.base.work import Progress, resolve_threads
-from committee.evaluation.oob import OOB_ATTRIBUTES, OobEstimates
+from committee.evaluation.oob import OobEstimates
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.forests.fitted_forest import FittedForest
 from committee.forests.forest_oob import (
@@ -165,13 +165,7 @@ class ForestModel(FittedForest, ABC):
         }
         if schema.names is not None:
             attributes["feature_names_in_"] = np.array(schema.names, dtype=object)
-        self._adopt(attributes)
-
-    def _adopt(self, attributes: dict[str, Any]) -> None:
-        """Set all fitted attributes together, when nothing can fail any more."""
-        for stale in ("feature_names_in_", *OOB_ATTRIBUTES):
-            self.__dict__.pop(stale, None)
-        self.__dict__.update(attributes)
+        self._replace_fitted(attributes)
 
     def _check_switches(self) -> None:
         check_int("n_estimators", self.n_estimators, 1, 2**31 - 1)

@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.exceptions import NotFittedError
 
 from committee import _core
-from committee.base.estimator import Estimator
+from committee.base.params import Estimator
 from committee.base.sampling import RowSampler, member_seed
 from committee.base.work import resolve_threads
 from committee.evaluation.oob import OOB_ATTRIBUTES

@@ -17,8 +17,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import has_fit_parameter
 
-from committee.base.estimator import Estimator
-from committee.base.params import is_false
+from committee.base.params import Estimator, is_false
 from committee.tables.native_table import reads_tables
 
 

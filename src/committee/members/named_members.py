@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from committee.base.estimator import Estimator
+from committee.base.params import Estimator
 
 Named = list[tuple[str, Any]]
 

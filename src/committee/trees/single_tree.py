@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from committee.base.estimator import Estimator
+from committee.base.params import Estimator
 from committee.base.work import resolve_threads
 from committee.files.tree_arrays import register_pickling
 from committee.trees.svg import TreeReprMixin
@@ -57,9 +57,7 @@ class SingleTree(TreeReprMixin, Estimator):
         }
         if schema.names is not None:
             attributes["feature_names_in_"] = np.array(schema.names, dtype=object)
-        else:
-            self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(attributes)
+        self._replace_fitted(attributes)
 
     def _read(self, X: Any) -> _core.Table:
         if not hasattr(self, "_tree"):

@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.utils.metaestimators import available_if
 
-from committee.base.params import check_choice, is_false
+from committee.base.params import check_choice, is_false, reads_one_fit
 from committee.combining.combiner import OfClassifiers, OfRegressors
 from committee.combining.convex_weights import ConvexClassifier, ConvexRegressor
 from committee.combining.stacking.stacking_model import StackingModel
@@ -199,6 +199,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         return np.asarray(self.classes_[np.asarray(codes).astype(np.intp)])
 
     @_final_has("predict_proba")  # type: ignore[untyped-decorator]
+    @reads_one_fit
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of the classes.
 
@@ -226,6 +227,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         return shares
 
     @_final_has("decision_function")  # type: ignore[untyped-decorator]
+    @reads_one_fit
     def decision_function(self, X: Any) -> Floats:
         """Return the decision function of the meta-learner.
 

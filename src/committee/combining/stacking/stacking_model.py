@@ -157,7 +157,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
         if self.keep_level_one:
             attributes["level_one_"] = stack.level_one
             attributes["level_one_rows_"] = stack.rows
-        self._adopt(team, attributes, ("leak_report_", "level_one_", "level_one_rows_"))
+        self._adopt(team, attributes)
 
     def _final(self, outputs: Sequence[Output]) -> Any:
         final = self.final_estimator
