@@ -10,13 +10,8 @@ import pytest
 from scipy import sparse
 from sklearn.utils.class_weight import compute_sample_weight
 
-from committee.tables.target import (
-    check_same_length,
-    class_weights,
-    read_classes,
-    read_reals,
-    read_weights,
-)
+from committee.tables.class_weights import class_weights
+from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
 
 # --- Classes ------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from committee import _core
 from committee.adaboost.learners import AnyFitter, Sample
 from committee.base.params import check_seed
-from committee.base.sampling import parameter_seed
+from committee.base.sampling import SeedUse, parameter_seed
 from committee.evaluation.early_stopping import held_out_rows
 from committee.evaluation.scored_target import ScoredTarget
 from committee.members.meta_estimator import takes_weights
@@ -29,8 +29,6 @@ from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 Floats = NDArray[np.float64]
-
-_VALIDATION = 7  # what a seed of its own is made for
 
 
 class BoostedTable(ABC):
@@ -93,7 +91,7 @@ class BoostedTable(ABC):
         if eval_set is not None:
             self.validation = self._read_validation(eval_set)
         elif model.n_iter_no_change is not None:
-            generator = np.random.default_rng(parameter_seed(self.seed, _VALIDATION))
+            generator = np.random.default_rng(parameter_seed(self.seed, SeedUse.VALIDATION))
             held_out = held_out_rows(
                 self.n_rows,
                 model.validation_fraction,

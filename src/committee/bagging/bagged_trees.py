@@ -22,8 +22,9 @@ from committee.evaluation.scored_target import ScoredTarget
 from committee.forests.job import ForestDraws, ForestJob
 from committee.members.parallel import MemberJob
 from committee.members.readings import Floats
+from committee.tables.class_weights import class_weights
 from committee.tables.table import TableSchema, read_table
-from committee.tables.target import ClassTarget, class_weights
+from committee.tables.target import ClassTarget
 from committee.trees.engine_settings import EngineTarget, bin_table, check_reals, tree_settings
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, fields, replace
+from enum import IntEnum
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -17,25 +18,38 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from committee._core import SamplingPlan, derive_key
+from committee.base.arrays import Floats
 from committee.base.params import is_int, is_real
 from committee.files.codec_classes import register
 
-_ROWS, _TREE, _FEATURES = 1, 2, 3  # what a seed of its own is made for
+
+class SeedUse(IntEnum):
+    """What a seed of its own is made for. A new use gets a new number; no number ever changes."""
+
+    ROWS = 1  # rows that members draw
+    MEMBERS = 2  # the members themselves
+    FEATURES = 3  # features that whole members draw
+    VALIDATION = 7  # rows held out to stop early
+    ORDERS = 8  # orders of the rows for target statistics
+    FOLDS = 9  # folds that choose the number of rounds
+    SPLITS = 11  # splits of the rows for out-of-fold predictions
+    OUTER = 12  # the outer split of the leakage check
+    BAGS = 22  # bags of members in greedy selection
 
 
 def row_seed(seed: int) -> int:
     """Seed of the draws of rows."""
-    return derive_key(seed, _ROWS)
+    return derive_key(seed, SeedUse.ROWS)
 
 
 def tree_seed(seed: int) -> int:
     """Seed of the members themselves; see `member_seed`."""
-    return derive_key(seed, _TREE)
+    return derive_key(seed, SeedUse.MEMBERS)
 
 
 def feature_seed(seed: int) -> int:
     """Seed of the draws of features for whole members."""
-    return derive_key(seed, _FEATURES)
+    return derive_key(seed, SeedUse.FEATURES)
 
 
 def member_seed(seed: int, member: int) -> int:
@@ -44,7 +58,7 @@ def member_seed(seed: int, member: int) -> int:
 
 
 def parameter_seed(seed: int, index: int) -> int:
-    """Seed of one of several parameters of a member, in the range that every library takes."""
+    """Seed of one of several parameters or of a `SeedUse`, in the range that all libraries take."""
     return derive_key(seed, index) >> 33
 
 
@@ -99,7 +113,7 @@ class RowSampler:
     n_portions: int = 0
     balanced: bool = False
     unit_of_row: NDArray[np.uint32] | None = None
-    unit_weights: NDArray[np.float64] | None = None
+    unit_weights: Floats | None = None
     unit_strata: NDArray[np.int32] | None = None
     numbers: NDArray[np.int64] | None = None
 
@@ -261,7 +275,7 @@ def plan_rows(
     *,
     bootstrap: bool = True,
     max_samples: Any = None,
-    weights: NDArray[np.float64] | None = None,
+    weights: Floats | None = None,
     groups: Any = None,
     strata: NDArray[np.int32] | None = None,
     balanced: bool = False,
@@ -375,7 +389,7 @@ def _strata_of_groups(
 def _split_strata(
     present: NDArray[np.uint32],
     strata: NDArray[np.int32] | None,
-    weights: NDArray[np.float64] | None,
+    weights: Floats | None,
     n_draws: int,
     balanced: bool,
 ) -> tuple[list[NDArray[np.uint32]], list[int]]:

@@ -15,9 +15,9 @@ from committee.boosting.model import BoostingModel, Floats
 from committee.evaluation.scored_target import ScoredTarget
 from committee.losses import Quantile, SquaredError, get_loss
 from committee.losses.loss import Loss
+from committee.tables.class_weights import class_weights
 from committee.tables.target import (
     ClassTarget,
-    class_weights,
     read_classes,
     read_known_classes,
     read_reals,
@@ -61,6 +61,8 @@ class BoostingClassifier(ClassifierMixin, BoostingModel):
         return loss
 
     def _class_factors(self, target: ScoredTarget) -> Floats | None:
+        if self.class_weight is None:
+            return None
         assert target.codes is not None
         labels = ClassTarget(target.codes, target.classes, 1)
         return class_weights(self.class_weight, labels, target.weights)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.params import check_int, check_seed
-from committee.base.sampling import parameter_seed
+from committee.base.sampling import SeedUse, parameter_seed
 from committee.base.work import Progress
 from committee.combining.level_one_plan import LevelOnePlan, PlanRows, check_cv, plan_level_one
 from committee.members.named_members import Named, NamedMembers
@@ -18,8 +18,6 @@ from committee.members.output import Output, class_output, read_labels
 from committee.members.team import Floats, Team
 from committee.tables.native_table import AnyTable, outer_level, reads_tables
 from committee.tables.target import check_same_length, read_reals, read_weights, warn_of_column
-
-_SPLITS = 11  # what a seed of its own is made for
 
 
 class CommitteeModel(NamedMembers):
@@ -117,7 +115,7 @@ class CommitteeModel(NamedMembers):
             team.weights,
             groups,
             team.table.native,
-            parameter_seed(seed, _SPLITS),
+            parameter_seed(seed, SeedUse.SPLITS),
         )
         return plan_level_one(self.cv, rows, n_layers)
 

@@ -15,7 +15,8 @@ from committee.evaluation.scored_target import ScoredTarget
 from committee.forests.fit import ForestModel
 from committee.forests.job import Floats
 from committee.forests.uncertainty import ClassificationAnswers, RegressionAnswers
-from committee.tables.target import ClassTarget, class_weights, read_classes, read_reals
+from committee.tables.class_weights import class_weights
+from committee.tables.target import ClassTarget, read_classes, read_reals
 from committee.trees.engine_settings import check_reals
 from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -57,6 +58,8 @@ class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
 
     def _class_factors(self, target: ScoredTarget) -> tuple[Floats | None, bool]:
         choice = self.class_weight
+        if choice is None:
+            return None, False
         if isinstance(choice, str) and choice == "balanced_subsample":
             if self._draws_rows:
                 return None, True

@@ -20,12 +20,11 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
+from committee.base.arrays import Rows
 from committee.tables.frame import as_narwhals, is_from
 from committee.tables.source import Columns, Matrix, SharedSource, Source, open_source, read_once
 from committee.tables.table import _match_names
 from committee.tables.target import read_classes
-
-Positions = NDArray[np.int64]
 
 
 class AnyTable:
@@ -68,7 +67,7 @@ class AnyTable:
         elif isinstance(X, np.matrix):
             self.native = np.asarray(X)
 
-    def take(self, rows: Positions | None, columns: Positions | None) -> Any:
+    def take(self, rows: Rows | None, columns: Rows | None) -> Any:
         """Return some rows and columns, in the given order; None takes all."""
         table = self.native
         if rows is None and columns is None:
@@ -91,7 +90,7 @@ class AnyTable:
             self._opened = read_once(open_source(self.native))
         return self._opened
 
-    def shown_to(self, member: Any, columns: Positions | None = None) -> Any:
+    def shown_to(self, member: Any, columns: Rows | None = None) -> Any:
         """Return the table, or some of its columns, in the form that suits an estimator."""
         return (
             self.opened() if columns is None and reads_tables(member) else self.take(None, columns)
@@ -183,7 +182,7 @@ def _objects(X: Any) -> NDArray[Any]:
     return np.array(X, dtype=object) if isinstance(X, list | tuple) else np.asarray(X)
 
 
-def _take_frame(table: Any, rows: Positions | None, columns: Positions | None) -> Any:
+def _take_frame(table: Any, rows: Rows | None, columns: Rows | None) -> Any:
     """Take from a frame that narwhals knows; from anything else as from an array."""
     import narwhals as nw
 
@@ -198,7 +197,7 @@ def _take_frame(table: Any, rows: Positions | None, columns: Positions | None) -
     return (frame if rows is None else frame[rows]).to_native()
 
 
-def _take_pandas(table: Any, rows: Positions | None, columns: Positions | None) -> Any:
+def _take_pandas(table: Any, rows: Rows | None, columns: Rows | None) -> Any:
     taken = table if rows is None else table.iloc[rows]
     if columns is None:
         return taken

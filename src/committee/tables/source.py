@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats, Rows
 from committee.tables.column import (
     Column,
     as_direct,
@@ -29,8 +30,6 @@ from committee.tables.frame import (
     refuse_duplicates,
     small_matrix,
 )
-
-Positions = NDArray[np.int64]
 
 # A sparse table is handed to the engine as a dense matrix: at most this many cells.
 MAX_SPARSE_CELLS = 2**31
@@ -89,7 +88,7 @@ class Matrix:
     def is_all_real(self) -> bool:
         return not is_beyond_doubles(self.values)
 
-    def take(self, rows: Positions | None, columns: Positions | None) -> "Matrix":
+    def take(self, rows: Rows | None, columns: Rows | None) -> "Matrix":
         values = self.values if rows is None else self.values[rows]
         if columns is None:
             return Matrix(values, self.label, self.names)
@@ -112,7 +111,7 @@ class Columns:
     def column(self, position: int) -> Column:
         return self.read(position, self.where(position))
 
-    def take(self, rows: Positions | None, columns: Positions | None) -> "Columns":
+    def take(self, rows: Rows | None, columns: Rows | None) -> "Columns":
         places = range(self.n_features) if columns is None else columns.tolist()
 
         def read(position: int, where: str) -> Column:
@@ -145,12 +144,12 @@ class SharedSource:
     """
 
     source: Source
-    weights: NDArray[np.float64] | None = None
+    weights: Floats | None = None
     whole: "SharedSource | None" = None
-    rows: Positions | None = None
+    rows: Rows | None = None
     made: Kept = field(default_factory=Kept)
 
-    def part(self, rows: Positions) -> "SharedSource":
+    def part(self, rows: Rows) -> "SharedSource":
         """Return some rows, which keep the kinds, levels and codes that they have here."""
         weights = None if self.weights is None else self.weights[rows]
         return SharedSource(self.source.take(rows, None), weights, self, rows)
@@ -169,7 +168,7 @@ def read_once(source: Source) -> Source:
     return replace(source, read=read, kept=Kept())
 
 
-def _names_at(names: tuple[str, ...] | None, columns: Positions) -> tuple[str, ...] | None:
+def _names_at(names: tuple[str, ...] | None, columns: Rows) -> tuple[str, ...] | None:
     return None if names is None else tuple(names[column] for column in columns.tolist())
 
 

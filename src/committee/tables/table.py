@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee import _core
+from committee.base.arrays import Floats
 from committee.files.codec_classes import register
 from committee.tables.column import DIRECT_TYPES, MAX_LEVELS, Column, FeatureInfo, Kind
 from committee.tables.source import MAX_SPARSE_CELLS, Matrix, SharedSource, Source, open_source
@@ -43,7 +44,7 @@ _PLURAL = {
 }
 
 
-BinBy = Callable[[_core.Table, NDArray[np.float64] | None], _core.BinnedDataset]
+BinBy = Callable[[_core.Table, Floats | None], _core.BinnedDataset]
 
 
 @register("TableSchema")

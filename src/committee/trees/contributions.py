@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
+
 if TYPE_CHECKING:
     from committee import _core
-
-Floats = NDArray[np.float64]
 
 
 class ContributionsMixin:

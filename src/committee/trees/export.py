@@ -10,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.tables.frame import make_frame
 from committee.trees.conditions import (
     Condition,
@@ -131,7 +132,7 @@ class Rule:
 
     conditions: tuple[Condition, ...]
     prediction: Any
-    value: NDArray[np.float64]
+    value: Floats
     n_rows: int
     weight: float
     purity: float | None
@@ -414,7 +415,7 @@ def _subtree_heights(view: TreeView) -> NDArray[np.int64]:
     return heights
 
 
-def _listed(numbers: NDArray[np.float64], decimals: int) -> str:
+def _listed(numbers: Floats, decimals: int) -> str:
     return "[" + ", ".join(f"{number:.{decimals}f}" for number in numbers) + "]"
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from committee.base.arrays import Floats
 
 _FEATURE = (1 << 24) - 1
 
 
-def split_counts(forest: Any, *, weighted: bool) -> NDArray[np.float64]:
+def split_counts(forest: Any, *, weighted: bool) -> Floats:
     """Count the splits of each feature over all trees.
 
     Parameters

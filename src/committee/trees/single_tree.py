@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from committee.base.arrays import Floats
 from committee.base.params import Estimator
 from committee.base.work import resolve_threads
 from committee.files.tree_arrays import register_pickling
@@ -86,7 +86,7 @@ class SingleTree(TreeReprMixin, Estimator):
             self._read(None)
 
     @property
-    def feature_importances_(self) -> NDArray[np.float64]:
+    def feature_importances_(self) -> Floats:
         """Share of each feature in the decrease of impurity (also called Gini importance).
 
         High-cardinality features are favoured; permutation importance is not fooled by them.

@@ -16,6 +16,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import UNUSED
 
 from committee import _core
+from committee.base.arrays import Floats
 from committee.base.params import check_choice, check_max_features, check_real, check_seed
 from committee.base.work import resolve_threads
 from committee.tables.table import TableSchema, read_table
@@ -139,7 +140,7 @@ class TreeModel(SingleTree, ContributionsMixin):
 
     # ---- answers ----
 
-    def _contributions(self, table: _core.Table) -> NDArray[np.float64]:
+    def _contributions(self, table: _core.Table) -> Floats:
         return self._tree.contributions(table, self._threads())
 
     def apply(self, X: Any, check_input: bool = True) -> NDArray[np.int64]:

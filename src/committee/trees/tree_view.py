@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
@@ -210,7 +212,7 @@ class TreeView:
         return _frozen(np.where(self._is_leaf, TREE_UNDEFINED, feature))
 
     @cached_property
-    def threshold(self) -> NDArray[np.float64]:
+    def threshold(self) -> Floats:
         """Threshold of each node, -2 at leaves and NaN where levels decide."""
         bits = np.ascontiguousarray(self._arrays["threshold"], dtype=np.uint64)
         threshold = bits.view(np.float64).copy()
@@ -230,7 +232,7 @@ class TreeView:
         return _frozen(to_first)
 
     @cached_property
-    def value(self) -> NDArray[np.float64]:
+    def value(self) -> Floats:
         """Class fractions or predicted numbers, (node_count, n_outputs, max_n_classes)."""
         flat = np.asarray(self._arrays["values"], dtype=np.float64).reshape(self.node_count, -1)
         value = np.zeros((self.node_count, self.n_outputs, self.max_n_classes))
@@ -250,7 +252,7 @@ class TreeView:
         ]
 
     @cached_property
-    def impurity(self) -> NDArray[np.float64]:
+    def impurity(self) -> Floats:
         """Impurity of the training rows of each node."""
         return _frozen(np.array(self._arrays["impurity"], dtype=np.float64))
 
@@ -260,7 +262,7 @@ class TreeView:
         return _frozen(np.array(self._arrays["n_rows"], dtype=np.int64))
 
     @cached_property
-    def weighted_n_node_samples(self) -> NDArray[np.float64]:
+    def weighted_n_node_samples(self) -> Floats:
         """Weight of the training rows of each node."""
         return _frozen(np.array(self._arrays["weight"], dtype=np.float64))
 
@@ -342,7 +344,7 @@ class TreeView:
         """
         return np.asarray(self._tree.apply(self._read(X), 1)).astype(np.int64)
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> Floats:
         """Value of the leaf that each row reaches.
 
         Parameters
@@ -377,7 +379,7 @@ class TreeView:
         ones = np.ones(len(indices), dtype=np.int64)
         return csr_matrix((ones, indices, offsets), shape=(len(offsets) - 1, self.node_count))
 
-    def compute_feature_importances(self, normalize: bool = True) -> NDArray[np.float64]:
+    def compute_feature_importances(self, normalize: bool = True) -> Floats:
         """Impurity that the splits on each feature removed.
 
         Parameters

@@ -8,13 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from committee.tables.target import (
-    check_same_length,
-    class_weights,
-    read_classes,
-    read_reals,
-    read_weights,
-)
+from committee.base.arrays import Floats
+from committee.tables.class_weights import class_weights
+from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
 from committee.trees.engine_settings import EngineTarget, RowWeights, check_reals
 from committee.trees.tree_model import TreeModel
 
@@ -220,9 +216,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         columns = [labels[best[k][leaves]] for k, labels in enumerate(self._class_labels())]
         return columns[0] if self.n_outputs_ == 1 else np.column_stack(columns)
 
-    def predict_proba(
-        self, X: Any, check_input: bool = True
-    ) -> NDArray[np.float64] | list[NDArray[np.float64]]:
+    def predict_proba(self, X: Any, check_input: bool = True) -> Floats | list[Floats]:
         """Predict class probabilities: the weighted shares of the classes in the leaf.
 
         Parameters
@@ -244,7 +238,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         ends = np.cumsum(self.n_classes_)[:-1]
         return [np.ascontiguousarray(part) for part in np.split(values, ends, axis=1)]
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64] | list[NDArray[np.float64]]:
+    def predict_log_proba(self, X: Any) -> Floats | list[Floats]:
         """Return the logarithm of `predict_proba`.
 
         Parameters
@@ -421,7 +415,7 @@ default="squared_error"
         self._adopt(tree, schema, None, n_outputs_=values.shape[1])
         return self
 
-    def predict(self, X: Any, check_input: bool = True) -> NDArray[np.float64]:
+    def predict(self, X: Any, check_input: bool = True) -> Floats:
         """Predict the target of each row: the mean (or median) of its leaf.
 
         Parameters

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from committee.base.params import check_bool, check_int, check_real
-from committee.base.sampling import parameter_seed
+from committee.base.sampling import SeedUse, parameter_seed
 from committee.combining.combiner import CommitteeModel, ask_each
 from committee.combining.level_one import LevelOne, count_fits, fit_layer
 from committee.combining.selection.candidate_scores import Floats, MemberPredictions
@@ -21,8 +21,6 @@ from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.members.named_members import Named
 from committee.members.output import Output
 from committee.members.team import Task, Team
-
-_BAGS = 22  # what a seed of its own is made for
 
 
 class SelectionModel(CommitteeModel):
@@ -124,7 +122,7 @@ class SelectionModel(CommitteeModel):
             self.sorted_init,
             self.n_bags,
             float(self.bag_fraction),
-            parameter_seed(seed, _BAGS),
+            parameter_seed(seed, SeedUse.BAGS),
         )
         return select(
             tuple(name for name, _ in pairs),

@@ -15,7 +15,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import PredefinedSplit
 
 from committee.base.params import is_real
-from committee.base.sampling import number_groups, parameter_seed
+from committee.base.sampling import SeedUse, number_groups, parameter_seed
 from committee.combining.level_one_plan import LevelOnePlan, Rows, is_forward
 from committee.combining.stacking.fitted_stack import FittedStack, fit_final, placed
 from committee.combining.stacking.leakage import LeakReport, compare, twin_share
@@ -23,8 +23,6 @@ from committee.evaluation.early_stopping import held_out_rows
 from committee.members.named_members import Named
 from committee.members.team import Floats, Task, Team
 from committee.tables.native_table import AnyTable
-
-_OUTER = 12  # what a seed of its own is made for
 
 
 class LeakCheck:
@@ -83,7 +81,7 @@ class LeakCheck:
         return held_out_rows(
             len(team.y),
             share,
-            np.random.default_rng(parameter_seed(self._seed, _OUTER)),
+            np.random.default_rng(parameter_seed(self._seed, SeedUse.OUTER)),
             weights=team.weights,
             classes=None if team.labels is None else team.y.astype(np.int32),
             groups=groups,

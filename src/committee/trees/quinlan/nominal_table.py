@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee import _core
+from committee.base.arrays import Floats
 from committee.files.codec_classes import register
 from committee.tables.table import MAX_LEVELS, Kind, TableSchema
 
@@ -101,7 +102,7 @@ def discretize(
     schema: TableSchema,
     classes: NDArray[np.int32],
     n_classes: int,
-    weights: NDArray[np.float64] | None,
+    weights: Floats | None,
     n_threads: int,
 ) -> NominalCodes:
     """Cut numeric features into intervals that tell the classes apart.

@@ -6,11 +6,9 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.base.params import check_real
-
-Floats = NDArray[np.float64]
 
 
 def check_confidence(confidence: Any) -> float:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from committee import _core
+from committee.base.arrays import Floats
 from committee.tables.table import TableSchema, read_table
 from committee.tables.target import (
     are_repetitions,
@@ -56,7 +57,7 @@ class ClassTable:
     schema: TableSchema
     codes: NDArray[np.int32]
     classes: NDArray[Any]
-    weights: NDArray[np.float64] | None
+    weights: Floats | None
 
 
 class QuinlanModel(ClassifierMixin, SingleTree):
@@ -219,7 +220,7 @@ class QuinlanModel(ClassifierMixin, SingleTree):
         table = super()._read(X)
         return self.tree_.recode(table)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Predict class probabilities: the weighted shares of the classes where a row ends.
 
         Parameters
@@ -235,7 +236,7 @@ class QuinlanModel(ClassifierMixin, SingleTree):
         table = self._read(X)
         return _core.predict_shares(self._tree, table, self._threads())
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of `predict_proba`.
 
         Parameters
@@ -303,7 +304,7 @@ class QuinlanModel(ClassifierMixin, SingleTree):
         return share_matrix(self._tree, table)
 
 
-def _read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+def _read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     """Read weights that can be brought to a mean of one without overflow or underflow."""
     weights = read_weights(sample_weight, n_rows)
     if weights is None:
@@ -314,13 +315,13 @@ def _read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None
     return weights
 
 
-def _as_cases(weights: NDArray[np.float64] | None, n_rows: int) -> NDArray[np.float64]:
+def _as_cases(weights: Floats | None, n_rows: int) -> Floats:
     """Return weights that count cases: whole ones as they are, others with a mean of one."""
     if weights is None:
         return np.ones(n_rows)
     if are_repetitions(weights):
         return weights
-    scaled: NDArray[np.float64] = weights * (np.count_nonzero(weights) / weights.sum())
+    scaled: Floats = weights * (np.count_nonzero(weights) / weights.sum())
     return scaled
 
 

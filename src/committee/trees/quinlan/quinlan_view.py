@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee import _core
+from committee.base.arrays import Floats
 from committee.trees.tree_view import Branch, TreeView
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class QuinlanView(TreeView):
         levels = tuple(known[code] for code in codes if code < len(known))
         return Branch(feature, kind, "in", None, levels, len(levels) < len(codes), False, False)
 
-    def compute_feature_importances(self, normalize: bool = True) -> NDArray[np.float64]:
+    def compute_feature_importances(self, normalize: bool = True) -> Floats:
         """Entropy that the splits on each feature removed.
 
         Parameters
@@ -120,7 +121,7 @@ class QuinlanView(TreeView):
         """
         return _core.apply_shares(self._tree, self._read(X), 1).astype(np.int64)
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> Floats:
         """Class shares of each row, over all nodes where it ends.
 
         Parameters

@@ -23,6 +23,7 @@ from scipy.sparse import csr_matrix
 from scipy.special import gammaln
 
 from committee import _core
+from committee.base.arrays import Floats
 from committee.tables.frame import make_frame
 from committee.tables.target import are_repetitions
 from committee.trees.conditions import (
@@ -37,7 +38,6 @@ from committee.trees.quinlan.pessimistic import pessimistic_errors
 if TYPE_CHECKING:
     from committee.trees.quinlan.quinlan_view import QuinlanView
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Test = tuple[int, int]
 
@@ -94,7 +94,7 @@ class RuleList(RuleSet):
         Returns
         -------
         numbers : ndarray of int64, shape (n_rows,)
-            Positions in the list, -1 where the default class decides.
+            Rows in the list, -1 where the default class decides.
         """
         found = TestedRows(self._view, self._view.read(X))
         return _deciding([found.covered(tests) for tests in self._tests], found.n_rows)
