@@ -23,6 +23,7 @@ from sklearn.base import is_classifier
 from committee.base.arrays import Rows
 from committee.tables.frame import as_narwhals, is_from
 from committee.tables.source import Columns, Matrix, SharedSource, Source, open_source, read_once
+from committee.tables.sparse import checked_csr
 from committee.tables.table import _match_names
 from committee.tables.target import read_classes
 
@@ -172,9 +173,7 @@ def _checked_sparse(X: Any) -> Any:
             raise ValueError(
                 f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required."
             )
-    if X.dtype.kind == "c":
-        raise ValueError("Complex data not supported: X holds complex numbers")
-    return X.tocsr()
+    return checked_csr(X)
 
 
 def _objects(X: Any) -> NDArray[Any]:

@@ -5,7 +5,6 @@ phrases that scikit-learn's checks look for), and reads no more than it must: a 
 stays the user's memory, columns are read when asked for.
 """
 
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,9 +29,7 @@ from committee.tables.frame import (
     refuse_duplicates,
     small_matrix,
 )
-
-# A sparse table is handed to the engine as a dense matrix: at most this many cells.
-MAX_SPARSE_CELLS = 2**31
+from committee.tables.sparse import dense_cells, is_sparse
 
 
 class Kept:
@@ -186,7 +183,7 @@ def open_source(X: Any) -> Source:
         source = _open_array(X)
     elif isinstance(X, list | tuple):
         source = _open_array(_array_of_rows(X))
-    elif _is_sparse(X):
+    elif is_sparse(X):
         source = _open_sparse(X)
     elif is_from("pandas", "DataFrame", X):
         source = _open_pandas(X)
@@ -276,6 +273,16 @@ def _array_of_rows(rows: Sequence[Any]) -> NDArray[Any]:
     return cells
 
 
+def _open_sparse(X: Any) -> Source:
+    if X.ndim != 2:
+        raise _shape_error(X.ndim)
+    _refuse_empty(*X.shape)
+    dense = dense_cells(X)
+    if dense.dtype == np.uint64:  # too large for int64: read by columns, to name the one at fault
+        return _open_array(dense)
+    return Matrix(as_direct(dense), "boolean" if X.dtype.kind == "b" else "number")
+
+
 # --- Data frames --------------------------------------------------------------------------------
 
 
@@ -334,58 +341,3 @@ def _feature_names(labels: list[Any]) -> tuple[str, ...] | None:
             "Make them all text, for example by X.columns = X.columns.astype(str)"
         )
     return None
-
-
-# --- Sparse matrices ----------------------------------------------------------------------------
-
-
-def _is_sparse(X: Any) -> bool:
-    # Who holds a sparse matrix has loaded scipy.sparse.
-    sparse = sys.modules.get("scipy.sparse")
-    return sparse is not None and bool(sparse.issparse(X))
-
-
-def _open_sparse(X: Any) -> Source:
-    if X.ndim != 2:
-        raise _shape_error(X.ndim)
-    n_rows, n_features = X.shape
-    _refuse_empty(n_rows, n_features)
-    if X.dtype.kind == "c":
-        raise complex_error("X")
-    if X.dtype.kind not in "fiub":
-        raise TypeError(f"a sparse X must hold numbers or booleans; got the type {X.dtype}")
-    if n_rows * n_features > MAX_SPARSE_CELLS:
-        raise ValueError(
-            f"sparse X has {n_rows} x {n_features} cells; it is read as a dense matrix, which is "
-            f"limited to 2**31 = {MAX_SPARSE_CELLS} cells. Keep fewer features (for example by "
-            "feature selection or TruncatedSVD), or pass fewer rows at a time"
-        )
-    compressed = X.tocsr()
-    if not compressed.has_canonical_format:  # cells stored twice count as their sum
-        compressed = compressed.copy()
-        compressed.sum_duplicates()
-    dtype = _smallest_exact_type(compressed.data)
-    dense = compressed.astype(dtype, copy=False).toarray()
-    if dtype == np.uint64:  # too large for int64: read by columns, to name the one at fault
-        return _open_array(dense)
-    return Matrix(as_direct(dense), "boolean" if X.dtype.kind == "b" else "number")
-
-
-def _smallest_exact_type(stored: NDArray[Any]) -> np.dtype[Any]:
-    """Find the narrowest type for the engine in which every stored value stays what it is."""
-    if stored.dtype.kind == "b" or stored.size == 0:
-        return np.dtype(np.uint8)
-    low, high = stored.min(), stored.max()
-    if stored.dtype.kind in "iu":
-        if low >= 0 and high <= 255:
-            return np.dtype(np.uint8)
-        if low >= -(2**31) and high < 2**31:
-            return np.dtype(np.int32)
-        return stored.dtype if high >= 2**63 else np.dtype(np.int64)
-    # Counts are often stored as floats; NaN fails every comparison and stays a float.
-    if low >= 0 and high <= 255 and np.array_equal(stored, stored.astype(np.uint8)):
-        return np.dtype(np.uint8)
-    with np.errstate(over="ignore"):
-        narrow = stored.astype(np.float32)
-    is_exact = np.array_equal(narrow, stored, equal_nan=True)
-    return np.dtype(np.float32 if is_exact else np.float64)

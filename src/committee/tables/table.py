@@ -24,11 +24,10 @@ from committee import _core
 from committee.base.arrays import Floats
 from committee.files.codec_classes import register
 from committee.tables.column import DIRECT_TYPES, MAX_LEVELS, Column, FeatureInfo, Kind
-from committee.tables.source import MAX_SPARSE_CELLS, Matrix, SharedSource, Source, open_source
+from committee.tables.source import Matrix, SharedSource, Source, open_source
 
 __all__ = [
     "MAX_LEVELS",
-    "MAX_SPARSE_CELLS",
     "FeatureInfo",
     "Kind",
     "TableSchema",
