@@ -6,6 +6,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
+from committee import C45Classifier, DecisionTreeClassifier, ExtraTreesClassifier
+
 
 class Says(ClassifierMixin, BaseEstimator):
     """Says with which probabilities: columns of the table, from `begin` on, one for each class."""
@@ -115,3 +117,12 @@ def classifiers():
 def regressors():
     """Regressors of scikit-learn."""
     return [("line", LinearRegression()), ("ridge", Ridge()), ("near", KNeighborsRegressor(4))]
+
+
+def own_classifiers():
+    """Classifiers of this library."""
+    return [
+        ("tree", DecisionTreeClassifier(max_depth=3)),
+        ("c45", C45Classifier()),
+        ("extra", ExtraTreesClassifier(4, random_state=0)),
+    ]

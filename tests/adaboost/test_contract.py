@@ -63,7 +63,7 @@ def test_the_constructor_has_scikit_learns_parameters_and_defaults(cls):
 
 @pytest.mark.parametrize("cls", BOTH)
 def test_every_new_parameter_is_documented(cls):
-    page = (Path(__file__).parents[1] / "docs" / "defaults.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "defaults.md").read_text(encoding="utf-8")
     theirs = inspect.signature(getattr(sklearn.ensemble, cls.__name__)).parameters
     new = set(inspect.signature(cls).parameters) - set(theirs)
     assert {name for name in new if f"`{name}" not in page} == set()

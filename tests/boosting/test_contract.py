@@ -104,7 +104,7 @@ def test_the_constructor_has_scikit_learns_parameters_and_defaults(cls):
 
 
 def test_every_difference_is_documented():
-    page = (Path(__file__).parents[1] / "docs" / "defaults.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "defaults.md").read_text(encoding="utf-8")
     names = NEW_PARAMETERS.union(*OWN_PARAMETERS.values(), DIFFERENT_DEFAULTS)
     assert {name for name in names if f"`{name}" not in page} == set()
 
