@@ -15,8 +15,8 @@ def weighted_lower_median(predicted: Floats, weights: Floats) -> Floats:
 
     Parameters
     ----------
-    said : ndarray of float64, shape (n_rows, n_members)
-        What each member says.
+    predicted : ndarray of float64, shape (n_rows, n_members)
+        Prediction of each member.
     weights : ndarray of float64, shape (n_members,)
         Their weights.
 
