@@ -16,7 +16,7 @@ from sklearn.metrics import (
 from sklearn.tree import DecisionTreeRegressor
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor
-from committee.boosting.weak_learners import shorter_steps
+from committee.boosting.tree_learner import shorter_steps
 from committee.losses import BinaryLogLoss, MultinomialLogLoss, SquaredError
 from committee.losses.loss import Loss
 from committee.losses.objective import fast_loss

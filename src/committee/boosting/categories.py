@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee import _core
+from committee.base.arrays import Floats
 from committee.evaluation.scored_target import ScoredTarget
 from committee.files.codec_classes import register
 from committee.losses.objective import Objective
@@ -18,7 +19,6 @@ from committee.tables.table import FeatureInfo, Kind, TableSchema
 if TYPE_CHECKING:
     from committee import _core
 
-Floats = NDArray[np.float64]
 
 # "auto" encodes categories with more levels than this. Up to it, subsets of levels did as well or
 # better on the tables that defaults were tuned on.

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from committee.boosting.tasks import BoostingClassifier
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.dummy import DummyClassifier
+
+from committee.base.arrays import Floats
+from committee.boosting.fit import BoostingModel
+from committee.boosting.task import ClassTask
 from committee.losses.loss import Loss
 
 
-class GradientBoostingClassifier(BoostingClassifier):
+class GradientBoostingClassifier(ClassifierMixin, BoostingModel):
     """Gradient boosting that classifies rows of a raw table.
 
     Trees are added one round after another, each grown on the gradients and hessians of the loss
@@ -197,6 +205,11 @@ default=None
     ['Adelie', 'Adelie']
     """
 
+    _task = ClassTask
+
+    classes_: NDArray[Any]
+    n_classes_: int
+
     def __init__(
         self,
         *,
@@ -283,3 +296,137 @@ default=None
         self.callbacks = callbacks
         self.class_weight = class_weight
         self.n_jobs = n_jobs
+
+    def _validate_loaded(self) -> None:
+        super()._validate_loaded()
+        if hasattr(self, "_sum"):
+            n_classes = len(self.classes_)
+            if self.n_classes_ != n_classes or self._loss.n_classes != max(n_classes, 2):
+                raise ValueError("the classes do not fit the loss")
+
+    def _constant_model(self) -> Any:
+        start = self._start.constants[np.newaxis]
+        shares = self._shares_of(np.asfortranarray(start))[0]
+        rows = np.zeros((self.n_classes_, self.n_features_in_))
+        return DummyClassifier(strategy="prior").fit(rows, self.classes_, shares)
+
+    # ---- answers ----
+
+    def _labels_of(self, scores: Floats) -> NDArray[Any]:
+        codes = self._objective.predictions(scores).astype(np.intp)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+    def _shares_of(self, scores: Floats) -> Floats:
+        shares = self._objective.probabilities(scores)
+        return np.ones((len(shares), 1)) if self.n_classes_ == 1 else shares
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the likeliest class.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`; reordered columns are matched by name.
+
+        Returns
+        -------
+        y : ndarray of shape (n_rows,)
+            Class labels. A tie goes to the class that comes first in `classes_`.
+        """
+        return self._labels_of(self._scores(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        p : ndarray of float64, shape (n_rows, n_classes)
+            One column a class, in the order of `classes_`.
+        """
+        return self._shares_of(self._scores(X))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of `predict_proba`.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        log_p : ndarray of float64, shape (n_rows, n_classes)
+            Finite.
+        """
+        return np.log(np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny))
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the raw scores.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        scores : ndarray of float64, shape (n_rows,) or (n_rows, n_classes)
+            For two classes the logarithm of the odds of the second one (half of it with
+            exponential loss), else logarithms of probabilities up to a number for each row.
+        """
+        return _flat(self._scores(X))
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Yield predictions after the first round, the first two, and so on.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Yields
+        ------
+        y : ndarray of shape (n_rows,)
+            Class labels; the last are those of `predict`.
+        """
+        return (self._labels_of(scores) for scores in self._staged_scores(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+        """Yield probabilities after the first round, the first two, and so on.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Yields
+        ------
+        p : ndarray of float64, shape (n_rows, n_classes)
+            The last are those of `predict_proba`.
+        """
+        return (self._shares_of(scores) for scores in self._staged_scores(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """Yield raw scores after the first round, the first two, and so on.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Yields
+        ------
+        scores : ndarray of float64, shape (n_rows,) or (n_rows, n_classes)
+            The last are those of `decision_function`.
+        """
+        return (_flat(scores) for scores in self._staged_scores(X))
+
+
+def _flat(scores: Floats) -> Floats:
+    return scores[:, 0] if scores.shape[1] == 1 else scores

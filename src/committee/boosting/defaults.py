@@ -152,7 +152,7 @@ def choose(
     n_columns: int,
     *,
     is_divisible: bool = True,
-    is_warm: bool = False,
+    kept: Mapping[str, Any] | None = None,
 ) -> BoostingChoices:
     """Check the parameters that may be "auto", and decide those that are.
 
@@ -169,8 +169,8 @@ def choose(
     is_divisible : bool, default=True
         Whether there is something to hold out and to learn: several rows, of several classes.
         Else one round does.
-    is_warm : bool, default=False
-        Whether rounds are added to a fitted model: "auto" then is what it was.
+    kept : dict or None, default=None
+        What was chosen by the last fit, where rounds are added to it: "auto" stays what it was.
 
     Returns
     -------
@@ -185,13 +185,12 @@ def choose(
     (50, 0.1, 31)
     """
     # A weak learner of the user's is not for us to tune.
-    can_choose = model.estimator is None and is_divisible and not is_warm
+    can_choose = model.estimator is None and is_divisible and kept is None
     chooses = _is_auto(model.n_estimators) and can_choose
     auto = automatic_values(n_rows, n_features, n_columns, chooses)
     if not is_divisible:
         auto["n_estimators"] = 1
-    if is_warm:
-        auto |= model.chosen_params_
+    auto |= kept or {}
     given = {name: getattr(model, name) for name in auto}
     values = {name: auto[name] if _is_auto(value) else value for name, value in given.items()}
     with or_auto():

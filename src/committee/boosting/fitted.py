@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from committee.base.arrays import Floats
 from committee.base.params import Estimator, check_choice
 from committee.base.work import resolve_threads
-from committee.boosting.additive_model import LearnerSum, TreeSum
+from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum
 from committee.boosting.defaults import check_chosen
 from committee.boosting.rounds import RoundChoice
-from committee.boosting.start import BoostingStart
 from committee.evaluation.early_stopping import TrainingLog
 from committee.files.tree_arrays import register_pickling
 from committee.losses.loss import Loss
@@ -26,7 +26,6 @@ from committee.trees.trees import DecisionTreeRegressor
 
 register_pickling()
 
-Floats = NDArray[np.float64]
 
 # A prediction of fewer rows is not worth asking how many threads there are.
 _FEW_ROWS = 32

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from committee.boosting.tasks import BoostingRegressor
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.dummy import DummyRegressor
+
+from committee.base.arrays import Floats
+from committee.boosting.fit import BoostingModel
+from committee.boosting.task import NumberTask
 from committee.losses.loss import Loss
 
 
-class GradientBoostingRegressor(BoostingRegressor):
+class GradientBoostingRegressor(RegressorMixin, BoostingModel):
     """Gradient boosting that predicts numbers from a raw table.
 
     Trees are added one round after another, each grown on the gradients and hessians of the loss;
@@ -201,6 +208,8 @@ default=None
     56.25
     """
 
+    _task = NumberTask
+
     def __init__(
         self,
         *,
@@ -291,3 +300,72 @@ default=None
         self.quantiles = quantiles
         self.power = power
         self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _constant_model(self) -> Any:
+        start = np.asfortranarray(self._start.constants[np.newaxis])
+        values = self._answers(start)
+        rows = np.zeros((1, self.n_features_in_))
+        return DummyRegressor(strategy="constant", constant=values[0]).fit(rows, values)
+
+    def _answers(self, scores: Floats) -> Floats:
+        return self._objective.predictions(scores)
+
+    def predict(self, X: Any) -> Floats:
+        """Predict numbers.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`; reordered columns are matched by name.
+
+        Returns
+        -------
+        y : ndarray of float64, shape (n_rows,), (n_rows, n_outputs) or (n_rows, n_quantiles)
+            Predictions. Several quantiles of a row never cross.
+        """
+        return self._answers(self._scores(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R2, the share of the variance of the target that is explained.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+            What is to be predicted.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        score : float
+            At most one. Several quantiles have no R2: a ValueError.
+        """
+        self._check_fitted()
+        if self._loss.n_scores > 1:
+            raise ValueError(
+                f"score is R2 of one prediction a row, and {self._loss!r} has "
+                f"{self._loss.n_scores}; sklearn.metrics.mean_pinball_loss measures a quantile"
+            )
+        return float(super().score(X, y, sample_weight))
+
+    def staged_predict(self, X: Any) -> Iterator[Floats]:
+        """Yield predictions after the first round, the first two, and so on.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Yields
+        ------
+        y : ndarray of float64
+            The last are those of `predict`.
+        """
+        return (self._answers(scores) for scores in self._staged_scores(X))

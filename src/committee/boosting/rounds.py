@@ -15,16 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.base.sampling import RowSampler
 from committee.base.work import Progress
-from committee.boosting.weak_learners import left_range
+from committee.boosting.tree_learner import left_range
 from committee.evaluation.early_stopping import LogWriter, Stopper, TrainingLog, Watch
 from committee.files.codec_classes import register
 from committee.losses.loss import LARGEST
 from committee.losses.objective import Objective
 from committee.losses.weighted_statistics import mean_loss
-
-Floats = NDArray[np.float64]
 
 Sample = NDArray[np.uint8]
 
@@ -130,7 +129,7 @@ class BoostingJob:
             return False
         if self.watch.scores is not None:
             for column, member in enumerate(members):
-                self.watch.scores[:, column] += self.learner.say(member, self.watch.table)
+                self.watch.scores[:, column] += self.learner.steps(member, self.watch.table)
         entries |= self.watch.look(self.scores)
         return self.stopper.add(self.watch.badness(entries, n_rounds))
 

@@ -1,0 +1,325 @@
+"""What a fit learns from: the rows with their target and weights, and the table of the features."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee.base.arrays import Floats, Rows
+from committee.base.sampling import RowSampler, number_groups, plan_rows
+from committee.base.work import resolve_threads
+from committee.boosting.additive_model import LearnerSum, TreeSum
+from committee.boosting.categories import TargetStatistics, encode_categories
+from committee.boosting.task import BoostingParameters
+from committee.evaluation.scored_target import ScoredTarget
+from committee.losses.loss import Loss
+from committee.losses.objective import Objective
+from committee.tables.native_table import AnyTable, data_fingerprint
+from committee.tables.table import TableSchema, fingerprint, read_table
+from committee.trees.engine_settings import RowWeights, bin_table
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """The rows of a table: their target and weights, and which of them are held out.
+
+    Rows that are held out stay in the table with a weight of zero: they are absent.
+
+    Parameters
+    ----------
+    target : ScoredTarget
+        The target of all rows.
+    objective : Objective
+        The loss with the target and the weights of all rows.
+    n_counted : int
+        Rows to learn from, repetitions included.
+    groups : array-like or None
+        Rows with the same value are held out and drawn together.
+    learned : ndarray of int or None
+        Rows to learn from; None is all of them.
+    has_weights : bool
+        Whether rows to learn from differ in weight.
+    held_out : ndarray of int or None
+        Rows that are held out.
+    """
+
+    target: ScoredTarget
+    objective: Objective
+    n_counted: int
+    groups: Any
+    learned: Rows | None
+    has_weights: bool
+    held_out: Rows | None = None
+
+    @classmethod
+    def weighed(
+        cls, target: ScoredTarget, loss: Loss, factors: Floats | None, groups: Any, n_threads: int
+    ) -> TrainingRows:
+        """Return rows with their sample weights times what class weights multiply them by."""
+        combined = RowWeights.combine(target.n_rows, target.weights, factors)
+        weights = boosting_weights(combined, target.weights)
+        losses = (loss,) * target.n_outputs
+        objective = Objective(losses, target_columns(target), weights, n_threads)
+        is_simple = weights is None or bool(((weights == 0.0) | (weights == 1.0)).all())
+        learned = None if weights is None or not is_simple else np.flatnonzero(weights)
+        return cls(target, objective, combined.n_counted, groups, learned, not is_simple)
+
+    def without(self, rows: Rows) -> TrainingRows:
+        """Return the same rows with some of them held out."""
+        left = np.ones(self.n_rows) if self.weights is None else self.weights.copy()
+        left[rows] = 0.0
+        return replace(
+            self,
+            objective=replace(self.objective, weights=left),
+            n_counted=RowWeights(self.n_rows, left, None).n_counted,
+            learned=np.flatnonzero(left),
+            held_out=rows,
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, with those that are absent."""
+        return self.target.n_rows
+
+    @property
+    def loss(self) -> Loss:
+        """The loss, the same for all outputs."""
+        return self.objective.losses[0]
+
+    @property
+    def weights(self) -> Floats | None:
+        """Weights of the rows; None for all one."""
+        return self.objective.weights
+
+    @property
+    def learner_weights(self) -> Floats | None:
+        """Weights that a weak learner needs: none where all rows that it learns from count once."""
+        return self.weights if self.has_weights else None
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.n_counted if self.weights is None else self.weights.sum())
+
+    @property
+    def strata(self) -> dict[str, Any]:
+        """What `held_out_rows` and `fold_rows` look at."""
+        codes = self.target.codes
+        return {
+            "weights": self.weights,
+            "classes": None if codes is None else codes[:, 0],
+            "groups": self.groups,
+        }
+
+    @property
+    def mask(self) -> NDArray[np.uint8] | None:
+        """Rows to learn from; None is all of them."""
+        if self.learned is None:
+            return None
+        mask = np.zeros(self.n_rows, np.uint8)
+        mask[self.learned] = 1
+        return mask
+
+    @property
+    def is_divisible(self) -> bool:
+        """Whether there are several rows, of several classes."""
+        codes, weights = self.target.codes, self.weights
+        n_present = self.n_rows if weights is None else int(np.count_nonzero(weights))
+        if codes is None or n_present < 2:
+            return n_present > 1
+        present = codes if weights is None else codes[weights > 0]
+        return bool((present != present[0]).any())
+
+    def sampler(self, share: float, seed: int) -> RowSampler | None:
+        """Return the draws of each round; None if it learns from all rows."""
+        if share == 1.0:
+            return None
+        options: dict[str, Any] = {
+            "bootstrap": False,
+            "weights": self._chances(),
+            "groups": self.groups,
+        }
+        n_units = plan_rows(self.n_rows, seed, **options).n_draws
+        return plan_rows(self.n_rows, seed, max_samples=max(1, int(share * n_units)), **options)
+
+    def _chances(self) -> Floats | None:
+        """Return which rows may be drawn: all alike, and groups alike whatever their size."""
+        if self.weights is None or (self.weights > 0).all():
+            return None
+        rows = np.flatnonzero(self.weights)
+        if self.groups is not None:  # one row stands for its group
+            _, numbers = number_groups(self.groups, self.n_rows)
+            rows = rows[np.unique(numbers[rows], return_index=True)[1]]
+        chances = np.zeros(self.n_rows)
+        chances[rows] = 1.0
+        return chances
+
+
+# Weights whose mean is this far from one are brought to it, whole or not: squares of their sums
+# stay finite.
+_FAR = 1e6
+
+
+def boosting_weights(rows: RowWeights, own: Floats | None) -> Floats | None:
+    """Return the weights that boosting uses: whole ones as they are, others with a mean of one.
+
+    Whole weights are repetitions. Of other weights only ratios should matter, yet what they are
+    compared with (`l2_regularization`, `min_child_weight`) is counted in rows.
+
+    Parameters
+    ----------
+    rows : RowWeights
+        Sample weights times class weights.
+    own : ndarray of float64 or None
+        The sample weights alone: whole ones are repetitions.
+
+    Returns
+    -------
+    weights : ndarray of float64 or None
+        None for all one.
+
+    Examples
+    --------
+    >>> weights = np.array([0.25, 0.75, 0.0])
+    >>> boosting_weights(RowWeights(3, weights, None), weights).tolist()
+    [0.5, 1.5, 0.0]
+    """
+    weights = rows.weights
+    if weights is None:
+        return None
+    if weights[0] > 0 and (weights == weights[0]).all() and not _are_whole(weights[:1]):
+        return None  # as many rows as without
+    mean = float((weights / max(int((weights > 0).sum()), 1)).sum())
+    own_is_whole = own is None or _are_whole(own)
+    if own_is_whole and 1 / _FAR <= mean <= _FAR:
+        if _are_whole(weights):
+            return weights
+        # Class weights that are not whole: the mean over the rows with their repetitions.
+        mean = float((weights / max(rows.n_counted, 1)).sum())
+    scaled = weights / mean
+    # Ratios beyond 1e300 and the like: what has vanished is absent.
+    return np.asarray(np.minimum(scaled, 1e12))
+
+
+def _are_whole(weights: Floats) -> bool:
+    return bool((weights == np.floor(weights)).all())
+
+
+def target_columns(target: ScoredTarget) -> NDArray[Any]:
+    """Return the target with one contiguous column an output.
+
+    Rows of weight zero are absent, and may hold what the loss cannot take: they get the target of
+    another row.
+    """
+    if target.counted.all():
+        return np.asfortranarray(target.table)
+    columns = np.array(target.table, order="F")
+    columns[~target.counted] = columns[target.counted.argmax()]
+    return columns
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingTable:
+    """The table of the features, as the weak learner reads it.
+
+    Parameters
+    ----------
+    table : _core.Table or AnyTable
+        The table itself: for trees with target statistics in place of long categories.
+    schema : TableSchema or None
+        The user's columns; None where the weak learner is no tree.
+    dataset : _core.BinnedDataset or None, default=None
+        The table in bins, for trees.
+    statistics : TargetStatistics or None, default=None
+        The statistics that replace categories.
+    """
+
+    table: Any
+    schema: TableSchema | None
+    dataset: Any = None
+    statistics: TargetStatistics | None = None
+
+    @classmethod
+    def read(cls, X: Any, params: BoostingParameters) -> TrainingTable:
+        """Read a table for trees, or keep it for a weak learner of the user's own."""
+        if params.estimator is not None:
+            return cls(AnyTable(X), None)
+        return cls(*read_table(X, params.categorical_features))
+
+    def binned(self, params: BoostingParameters, rows: TrainingRows, seed: int) -> TrainingTable:
+        """Encode long categories and bin the table, where trees learn from it.
+
+        Parameters
+        ----------
+        params : BoostingParameters
+            How.
+        rows : TrainingRows
+            Target statistics are of the rows to learn from; bins do not look at the target.
+        seed : int
+            Of the random orders of target statistics.
+        """
+        own = self.schema
+        if own is None:
+            return self
+        table, statistics = self.table, None
+        if any(feature.levels is not None for feature in own.features):
+            statistics, table, own = encode_categories(
+                params.category_encoding, table, own, rows.objective, rows.target, seed
+            )
+        dataset, seen = bin_table(
+            params,
+            table,
+            own if statistics is None else statistics.schema(own),
+            rows.weights,
+            exact=params.split_finding == "exact",
+            n_threads=resolve_threads(params.n_jobs),
+        )
+        schema = seen if statistics is None else statistics.own_schema(own, seen)
+        return TrainingTable(table, schema, dataset, statistics)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.table.n_rows)
+
+    @property
+    def n_features(self) -> int:
+        """Number of the user's columns."""
+        return int(self.table.n_features if self.schema is None else self.schema.n_features)
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the user's columns."""
+        names: tuple[str, ...] | None
+        names = self.table.names if self.schema is None else self.schema.names
+        return names
+
+    def read_validation(self, X: Any, name: str) -> tuple[Any, int]:
+        """Return a validation table as the weak learner takes it, and its number of rows."""
+        if self.schema is not None:
+            table = self.schema.read(X, name)
+            table = table if self.statistics is None else self.statistics.encode(table)
+            return table, table.n_rows
+        found = AnyTable(X).matched(self.names, self.n_features, name, stacklevel=6)
+        return found.native, found.n_rows
+
+    def fingerprint(self, rows: TrainingRows, total: TreeSum | LearnerSum) -> int:
+        """Return a number that differs for other cells, targets or weights.
+
+        Parameters
+        ----------
+        rows : TrainingRows
+            Targets and weights.
+        total : TreeSum or LearnerSum
+            The fitted rounds: cells are compared by leaves of the first tree.
+        """
+        columns = rows.objective.y
+        if isinstance(total, TreeSum):
+            number = fingerprint(total.forests[0], self.table, columns)
+        else:
+            number = data_fingerprint(self.table, columns)
+        return number if rows.weights is None else zlib.crc32(rows.weights.data, number)

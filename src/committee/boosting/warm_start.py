@@ -1,0 +1,147 @@
+"""Warm starts: the last fit of an estimator, whose rounds a new fit keeps and adds to."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from committee.base.arrays import Floats
+from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum
+from committee.boosting.rounds import RoundChoice
+from committee.boosting.training_data import TrainingRows, TrainingTable
+from committee.evaluation.early_stopping import Stopper, TrainingLog, Watch
+
+
+@dataclass(frozen=True, eq=False)
+class LastFit:
+    """The fitted attributes that a warm start continues from.
+
+    Parameters
+    ----------
+    attributes : dict
+        All attributes of the fitted estimator.
+    """
+
+    attributes: Mapping[str, Any]
+
+    @property
+    def sum(self) -> TreeSum | LearnerSum:
+        """The rounds."""
+        total: TreeSum | LearnerSum = self.attributes["_sum"]
+        return total
+
+    @property
+    def start(self) -> BoostingStart:
+        """The scores before the first round."""
+        start: BoostingStart = self.attributes["_start"]
+        return start
+
+    @property
+    def seed(self) -> int:
+        """The seed of all draws."""
+        return int(self.attributes["_seed"])
+
+    @property
+    def round_choice(self) -> RoundChoice | None:
+        """How the number of rounds was chosen."""
+        choice: RoundChoice | None = self.attributes["round_choice_"]
+        return choice
+
+    @property
+    def chosen_params(self) -> dict[str, Any]:
+        """The values of parameters that may be "auto"."""
+        return dict(self.attributes["chosen_params_"])
+
+    @property
+    def log(self) -> TrainingLog:
+        """The log of the rounds that are kept."""
+        log: TrainingLog = self.attributes["training_log_"]
+        return log.head(self.sum.n_rounds)
+
+    def count_kept(self, n_estimators: int) -> int:
+        """Return how many rounds are kept; ValueError if there are to be fewer."""
+        n_kept = self.sum.n_rounds
+        if n_kept > n_estimators:
+            raise ValueError(
+                f"n_estimators={n_estimators} must be larger or equal to "
+                f"estimators_.shape[0]={n_kept} when warm_start==True"
+            )
+        if n_kept == n_estimators:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return n_kept
+
+    def check_continues(
+        self, table: TrainingTable, rows: TrainingRows, init: Any, attributes: Mapping[str, Any]
+    ) -> None:
+        """Raise ValueError unless new rounds learn what the rounds of the last fit learned.
+
+        Parameters
+        ----------
+        table : TrainingTable
+            The features, in bins.
+        rows : TrainingRows
+            Target, weights and loss.
+        init : None, "zero" or estimator
+            Where the user wants to start.
+        attributes : dict
+            Fitted attributes that describe the target.
+        """
+        known = self.attributes
+        is_same = (
+            rows.n_rows == known["_n_rows"]
+            and table.n_features == known["n_features_in_"]
+            and known.get("schema_") == table.schema
+            and self._has_statistics_of(table)
+            and (rows.loss is known["_given_loss"] or rows.loss == known["_given_loss"])
+            and self.start.is_of(init)
+        )
+        for name, value in attributes.items():
+            is_same = is_same and bool(np.array_equal(known[name], value))
+        if not is_same or table.fingerprint(rows, self.sum) != known["_fingerprint"]:
+            raise ValueError(
+                "warm_start=True adds rounds that learn from the table of the last fit; the rows, "
+                "columns, target, classes, weights, loss, init, category_encoding or weak learner "
+                "have changed. Set warm_start=False to start anew"
+            )
+
+    def _has_statistics_of(self, table: TrainingTable) -> bool:
+        """Whether the trees of the last fit read the columns as new ones will."""
+        total = self.sum
+        fitted = total.statistics if isinstance(total, TreeSum) else None
+        return table.statistics is None if fitted is None else fitted.is_like(table.statistics)
+
+    def stopper(
+        self, watch: Watch | None, scores: Floats, patience: int | None, tol: float
+    ) -> Stopper:
+        """Return a stopper that remembers the rounds that are kept.
+
+        Parameters
+        ----------
+        watch : Watch or None
+            The validation rows.
+        scores : ndarray of float64
+            Scores of the training rows after these rounds.
+        patience : int or None
+            See `Stopper`.
+        tol : float
+            See `Stopper`.
+        """
+        n_kept = self.sum.n_rounds
+        if watch is None:
+            return Stopper(patience, tol, n_kept)
+        now = watch.badness(watch.look(scores), n_kept)
+        before = watch.history(self.log)
+        if before[-1] != now or np.isnan(before).any():
+            before = np.array([now])  # other validation rows, or none: only this round is known
+        stopper = Stopper(patience, tol, n_kept - len(before))
+        for value in before.tolist():
+            stopper.add(value)
+        return stopper
