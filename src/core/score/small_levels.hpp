@@ -1,7 +1,7 @@
 // Subsets of the levels of a category in a node of few rows.
 //
 // Levels are put in the order of their class share or mean, equal ones in the order of their codes,
-// as the general search does (histogram_search.hpp). Here that order is a number for each row, its
+// as the general search does (level_search.hpp). Here that order is a number for each row, its
 // *place*: rows of the same level share it, and a subset is a cut of the places. All pairs of rows
 // are compared, eight at a time; there is no table of levels to fill, to sort and to clear.
 #pragma once

@@ -1,5 +1,5 @@
-// The splitter of every criterion but absolute error; see histogram_search.hpp and
-// record_search.hpp for how a node is searched.
+// The splitter of every criterion but absolute error; see node_search.hpp for how a node is
+// searched.
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -17,7 +17,7 @@ template <typename Score>
 class HistogramSplitter final : public Splitter {
   using Adder = typename Score::Adder;
   using Cell = typename Adder::Cell;
-  using Memory = typename HistogramSearch<Score>::Memory;
+  using Memory = SearchScratch<Score>;
 
  public:
   HistogramSplitter(const FitData& data, const GrowOptions& options)
@@ -40,14 +40,19 @@ class HistogramSplitter final : public Splitter {
     const Score& score = score_;
     if (score.is_pure(statistics, node.rows, total_.data())) return {};
 
-    const RecordSearch<Score> search(data_, options_, node, adder, score, total_.data(), monitor);
+    const NodeSearch<Score> search(data_, options_, node, adder, score, total_.data(), monitor);
     Split best = draw_.search(node, options_, [&](std::span<const std::uint32_t> features) {
-      if (node.block->has_records()) return search.try_records(features, memory_, records_);
+      if (node.block->has_records()) {
+        Split found;
+        search_records(RecordSearch<Score>{search, memory_, records_, found}, features);
+        return found;
+      }
       return try_features(
           features, node, n_threads, monitor, [&](std::uint32_t feature, Split& split) {
-            const CodeColumn& column = node.block->columns[feature];
-            pool_.lend(
-                [&](Memory& scratch) { search.try_column(feature, column, scratch, split); });
+            pool_.lend([&](Memory& scratch) {
+              const CodeColumn& column = search.column(feature);
+              search_histogram(FeatureSearch<Score>{search, feature, column, scratch, split});
+            });
           });
     });
     if (best.exists()) {
