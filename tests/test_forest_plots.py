@@ -9,15 +9,10 @@ from committee.evaluation.importance import Importances
 from committee.evaluation.oob import OobCurve
 from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from committee.forests.tuning import TuningCandidate, TuningResult
-from committee.plots.forest import (
-    plot_contributions,
-    plot_importances,
-    plot_intervals,
-    plot_oob_curve,
-    plot_proximity,
-    plot_tuning,
-    plot_votes,
-)
+from committee.plots.features import plot_contributions, plot_importances
+from committee.plots.forest import plot_oob_curve, plot_proximity, plot_tuning
+from committee.plots.intervals import plot_intervals
+from committee.plots.votes import plot_votes
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

@@ -14,8 +14,8 @@ from committee.combining.stacking.stacking import StackingClassifier, StackingRe
 from committee.combining.voting.classifier import VotingClassifier
 from committee.combining.voting.regressor import VotingRegressor
 from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
-from committee.plots.forest import plot_votes
-from committee.plots.team import meta_weights, plot_stack
+from committee.plots.stack import meta_weights, plot_stack
+from committee.plots.votes import plot_votes
 from committee.trees.tree_layout import class_color
 from committee.trees.trees import DecisionTreeClassifier
 

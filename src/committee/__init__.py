@@ -42,20 +42,20 @@ _HOMES = {
     "export_text": "committee.trees.export",
     "load": "committee.files.model_file",
     "plot_adaboost": "committee.plots.adaboost",
-    "plot_contributions": "committee.plots.forest",
+    "plot_contributions": "committee.plots.features",
     "plot_diversity": "committee.plots.diversity",
-    "plot_importances": "committee.plots.forest",
-    "plot_intervals": "committee.plots.forest",
+    "plot_importances": "committee.plots.features",
+    "plot_intervals": "committee.plots.intervals",
     "plot_margins": "committee.plots.adaboost",
     "plot_oob_curve": "committee.plots.forest",
     "plot_proximity": "committee.plots.forest",
     "plot_pruning": "committee.plots.forest",
-    "plot_rounds": "committee.plots.adaboost",
-    "plot_stack": "committee.plots.team",
+    "plot_rounds": "committee.plots.rounds",
+    "plot_stack": "committee.plots.stack",
     "plot_training": "committee.plots.boosting",
     "plot_tree": "committee.plots.tree",
     "plot_tuning": "committee.plots.forest",
-    "plot_votes": "committee.plots.forest",
+    "plot_votes": "committee.plots.votes",
     "prune_ensemble": "committee.inspection.pruning",
     "save": "committee.files.model_file",
     "tune_max_features": "committee.forests.tuning",
@@ -139,21 +139,16 @@ if TYPE_CHECKING:
     from committee.forests.tuning import tune_max_features
     from committee.inspection.diversity import Diversity, diversity
     from committee.inspection.pruning import PruningPath, prune_ensemble
-    from committee.plots.adaboost import plot_adaboost, plot_margins, plot_rounds
+    from committee.plots.adaboost import plot_adaboost, plot_margins
     from committee.plots.boosting import plot_training
     from committee.plots.diversity import plot_diversity
-    from committee.plots.forest import (
-        plot_contributions,
-        plot_importances,
-        plot_intervals,
-        plot_oob_curve,
-        plot_proximity,
-        plot_pruning,
-        plot_tuning,
-        plot_votes,
-    )
-    from committee.plots.team import plot_stack
+    from committee.plots.features import plot_contributions, plot_importances
+    from committee.plots.forest import plot_oob_curve, plot_proximity, plot_pruning, plot_tuning
+    from committee.plots.intervals import plot_intervals
+    from committee.plots.rounds import plot_rounds
+    from committee.plots.stack import plot_stack
     from committee.plots.tree import plot_tree
+    from committee.plots.votes import plot_votes
     from committee.trees.export import export_rules, export_text
     from committee.trees.quinlan.quinlan import C45Classifier, ID3Classifier
     from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor

@@ -190,7 +190,7 @@ def test_a_table_of_many_features_is_drawn_by_two_of_them(backend):
             assert len(ax.patches) == 2
         else:
             assert len(ax.lines) == len(ax.patches) == 0
-            assert [text.get_text() for text in ax.texts] == [f"asks {asked}"]
+            assert [text.get_text() for text in ax.texts] == [f"splits by {asked}"]
     assert not axes[-1].patches
     assert not [e for e in axes[-1].collections if hasattr(e, "_coordinates")]
     assert axes[0].get_ylabel() == "bill_length_mm"
@@ -231,7 +231,7 @@ def test_a_learner_that_sees_more_than_the_picture_has_no_map(rng):
     y = X.sum(axis=1) > 0
     model = AdaBoostClassifier(Perceptron(), n_estimators=2, keep_weights=True).fit(X, y)
     axes = shown(plot_rounds(model, X, y))
-    assert [text.get_text() for text in axes[0].texts] == ["asks more than is seen"]
+    assert [text.get_text() for text in axes[0].texts] == ["uses other features too"]
     assert not axes[0].patches
 
 

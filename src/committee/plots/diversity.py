@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.base.params import check_choice
 from committee.inspection.diversity import Diversity
-from committee.plots.forest import _BLUE, _GREY, _ORANGE, _tidy
-from committee.trees.tree_layout import INK
+from committee.plots.style import BLUE, GREY, INK, ORANGE, name_axes, new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,20 +74,10 @@ def plot_diversity(
     default = "correlation" if diversity.kappa is None else "kappa"
     measure = default if measure is None else measure
     check_choice("measure", measure, diversity.measures)
-    heat, diagram = _pair_of_axes() if axes is None else axes
+    heat, diagram = new_axes("plot_diversity", (10.4, 4.4), n_columns=2) if axes is None else axes
     _draw_heat(diversity, measure, heat)
     _draw_diagram(diversity, default, diagram)
     return heat, diagram
-
-
-def _pair_of_axes() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "plot_diversity needs matplotlib: pip install 'committee[plot]'"
-        ) from error
-    return plt.subplots(1, 2, figsize=(10.4, 4.4), layout="constrained")[1]
 
 
 def _draw_heat(diversity: Diversity, measure: str, ax: Any) -> None:
@@ -111,10 +100,10 @@ def _draw_heat(diversity: Diversity, measure: str, ax: Any) -> None:
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     mean = diversity.means[measure]
-    ax.set_title(f"{_TITLES[measure]}, mean {mean:.2g}", color=INK, fontsize="medium")
+    name_axes(ax, title=f"{_TITLES[measure]}, mean {mean:.2g}")
 
 
-def _color_range(values: NDArray[np.float64]) -> tuple[float, float]:
+def _color_range(values: Floats) -> tuple[float, float]:
     """Return the ends of the colours: about zero where values have both signs."""
     known = values[~np.isnan(values)]
     if not len(known):
@@ -126,7 +115,7 @@ def _color_range(values: NDArray[np.float64]) -> tuple[float, float]:
     return min(low, high - _LEAST_RANGE), high
 
 
-def _write_numbers(values: NDArray[np.float64], low: float, high: float, ax: Any) -> None:
+def _write_numbers(values: Floats, low: float, high: float, ax: Any) -> None:
     for (row, column), value in np.ndenumerate(values):
         if row != column:
             place = (value - low) / (high - low)
@@ -146,13 +135,13 @@ def _draw_diagram(diversity: Diversity, measure: str, ax: Any) -> None:
     x = diversity.matrix(measure)[first, second]
     y = (errors[first] + errors[second]) / 2
     alpha, size = (0.35, 9) if len(x) > _MANY_POINTS else (0.7, 20)
-    ax.scatter(x, y, s=size, color=_BLUE, alpha=alpha, linewidths=0)
+    ax.scatter(x, y, s=size, color=BLUE, alpha=alpha, linewidths=0)
     known = ~np.isnan(x)
     if known.any():
         ax.plot(x[known].mean(), y[known].mean(), "D", color=INK, markersize=6)
-    ax.axhline(committee, color=_ORANGE, linewidth=2)
+    ax.axhline(committee, color=ORANGE, linewidth=2)
     if known.any() and x[known].min() < _NEAR_ZERO:
-        ax.axvline(0.0, color=_GREY, linewidth=0.8, linestyle=":")
+        ax.axvline(0.0, color=GREY, linewidth=0.8, linestyle=":")
     ax.annotate(
         f"committee {committee:.3g}",
         (1.0, committee),
@@ -161,12 +150,12 @@ def _draw_diagram(diversity: Diversity, measure: str, ax: Any) -> None:
         textcoords="offset points",
         ha="right",
         va="top",
-        color=_ORANGE,
+        color=ORANGE,
         fontsize="small",
     )
     ax.margins(y=0.12)
-    ax.set_xlabel("kappa of a pair" if is_class else "correlation of errors of a pair", color=INK)
+    name_axes(ax, x="kappa of a pair" if is_class else "correlation of errors of a pair")
     kind = "error" if is_class else "squared error"
-    ax.set_ylabel(f"mean {kind} of a pair", color=INK)
-    ax.set_title("a dot for each pair, a diamond for their mean", color=INK, fontsize="medium")
-    _tidy(ax, "y")
+    name_axes(ax, y=f"mean {kind} of a pair")
+    name_axes(ax, title="a dot for each pair, a diamond for their mean")
+    tidy(ax)

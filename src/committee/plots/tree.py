@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from committee.plots.style import pyplot
 from committee.trees import tree_layout as picture
 from committee.trees.conditions import class_names_of, feature_names_of, number_text, trimmed
 from committee.trees.export import check_at_least, view_of
@@ -96,7 +97,7 @@ def plot_tree(
     >>> texts[0].get_text()
     'size'
     """
-    plt = _pyplot()
+    plt = pyplot("plot_tree")
     view = view_of(tree)
     if label not in ("all", "root", "none"):
         raise ValueError(f'label must be "all", "root" or "none"; got {label!r}')
@@ -401,11 +402,3 @@ def _empty_axes(plt: Any) -> Axes | None:
     current: Axes = plt.gca()
     is_empty = not (current.lines or current.patches or current.texts or current.collections)
     return current if is_empty and not current.images else None
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("plot_tree needs matplotlib: pip install 'committee[plot]'") from error
-    return plt
