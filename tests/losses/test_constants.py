@@ -21,7 +21,7 @@ from committee.losses import (
     SquaredError,
     Tweedie,
 )
-from committee.losses.weighted_statistics import group_quantiles, weighted_quantile
+from committee.losses.arithmetic import group_quantiles, weighted_quantile
 
 EXACT_LEAVES = [
     SquaredError(),

@@ -26,7 +26,7 @@ from committee.losses import (
     Tweedie,
     get_loss,
 )
-from committee.losses.weighted_statistics import weighted_mean
+from committee.losses.arithmetic import weighted_mean
 
 # --- weights --------------------------------------------------------------------------------------
 

@@ -21,9 +21,8 @@ from committee.base.work import Progress
 from committee.boosting.tree_learner import left_range
 from committee.evaluation.early_stopping import LogWriter, Stopper, TrainingLog, Watch
 from committee.files.codec_classes import register
-from committee.losses.loss import LARGEST
+from committee.losses.arithmetic import LARGEST, mean_loss
 from committee.losses.objective import Objective
-from committee.losses.weighted_statistics import mean_loss
 
 Sample = NDArray[np.uint8]
 

@@ -16,6 +16,7 @@ from committee.base.arrays import Floats
 from committee.base.params import check_bool, check_choice, check_int, check_real
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.losses import Quantile, SquaredError, get_loss
+from committee.losses.classes import class_loss
 from committee.losses.loss import Loss
 from committee.members.meta_estimator import check_estimator_kind
 from committee.tables.class_weights import class_weights
@@ -217,7 +218,7 @@ class ClassTask(BoostingTask):
 
     def make_loss(self, target: ScoredTarget) -> Loss:
         """Return the loss for so many classes."""
-        loss = get_loss(self.params.loss, n_classes=len(target.classes[0]))
+        loss = class_loss(self.params.loss, len(target.classes[0]))
         self._check_loss(loss, target)
         if self.params.monotonic_cst is not None and loss.n_scores > 1:
             raise ValueError(

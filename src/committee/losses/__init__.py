@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from committee.base.params import check_choice, check_int
-from committee.losses.classes import BinaryLogLoss, Exponential, MultinomialLogLoss
+from committee.losses.classes import BinaryLogLoss, Exponential, MultinomialLogLoss, class_loss
 from committee.losses.log_link import Gamma, Poisson, Tweedie
 from committee.losses.loss import Loss
 from committee.losses.residual import AbsoluteError, Huber, Quantile, SquaredError
@@ -30,8 +30,8 @@ __all__ = [
     "get_loss",
 ]
 
-# Losses of numbers, by scikit-learn's names, and what each is told.
-_REGRESSION: dict[str, tuple[type[Loss], dict[str, str]]] = {
+# Losses of numbers by scikit-learn's names, each with the settings that it takes.
+_NUMBER_LOSSES: dict[str, tuple[type[Loss], dict[str, str]]] = {
     "squared_error": (SquaredError, {}),
     "absolute_error": (AbsoluteError, {}),
     "huber": (Huber, {"quantile": "quantile", "delta": "delta"}),
@@ -40,7 +40,6 @@ _REGRESSION: dict[str, tuple[type[Loss], dict[str, str]]] = {
     "gamma": (Gamma, {}),
     "tweedie": (Tweedie, {"power": "power"}),
 }
-_CLASSIFICATION = ("log_loss", "exponential")
 
 
 def get_loss(
@@ -82,47 +81,25 @@ def get_loss(
     >>> get_loss(Poisson())
     Poisson(refits_leaves=False)
     """
-    if n_classes is not None:
-        check_int("n_classes", n_classes, 1)
     settings = {"quantile": quantile, "delta": delta, "power": power}
     given = {name: value for name, value in settings.items() if value is not None}
+    if n_classes is not None:
+        check_int("n_classes", n_classes, 1)
+        found = class_loss(loss, n_classes)
+        _refuse(given, repr(loss) if isinstance(loss, Loss) else f'"{loss}"')
+        return found
     if isinstance(loss, Loss):
         _refuse(given, repr(loss))
-        _check_task(loss, n_classes)
+        if loss.n_classes is not None:
+            raise ValueError(f"loss must be a loss of numbers for a regressor; got {loss!r}")
         return loss
     if not isinstance(loss, str):
-        names = ", ".join(f'"{name}"' for name in _names(n_classes))
+        names = ", ".join(f'"{name}"' for name in _NUMBER_LOSSES)
         raise TypeError(f"loss must be {names} or a Loss; got {loss!r}")
-    if n_classes is not None:
-        check_choice("loss", loss, _names(n_classes))
-        _refuse(given, f'"{loss}"')
-        return _loss_of_classes(loss, n_classes)
-    check_choice("loss", loss, _names(None))
-    made, parameters = _REGRESSION[loss]
+    check_choice("loss", loss, tuple(_NUMBER_LOSSES))
+    made, parameters = _NUMBER_LOSSES[loss]
     _refuse({name: value for name, value in given.items() if name not in parameters}, f'"{loss}"')
     return made(**{parameters[name]: value for name, value in given.items()})
-
-
-def _names(n_classes: int | None) -> tuple[str, ...]:
-    return tuple(_REGRESSION) if n_classes is None else _CLASSIFICATION
-
-
-def _loss_of_classes(name: str, n_classes: int) -> Loss:
-    if name == "exponential":
-        if n_classes > 2:
-            raise ValueError(f'loss "exponential" is for two classes; got {n_classes} classes')
-        return Exponential()
-    return BinaryLogLoss() if n_classes <= 2 else MultinomialLogLoss(n_classes)
-
-
-def _check_task(loss: Loss, n_classes: int | None) -> None:
-    """Raise if a loss object is not for so many classes, or not for numbers."""
-    if n_classes is None and loss.n_classes is not None:
-        raise ValueError(f"loss must be a loss of numbers for a regressor; got {loss!r}")
-    if n_classes is not None and loss.n_classes is None:
-        raise ValueError(f"loss must be a loss of classes for a classifier; got {loss!r}")
-    if n_classes is not None and loss.n_classes != max(n_classes, 2):
-        raise ValueError(f"loss must be for {n_classes} classes; got {loss!r}")
 
 
 def _refuse(settings: dict[str, Any], loss: str) -> None:

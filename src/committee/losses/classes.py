@@ -7,28 +7,60 @@ class; K classes have K scores, of which the largest wins. Exponents are clipped
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from committee.base.params import check_bool, check_int
+from committee.base.arrays import Floats
+from committee.base.params import check_bool, check_choice, check_int
 from committee.files.codec_classes import register
-from committee.losses.loss import (
+from committee.losses.arithmetic import (
     LARGEST,
     MAX_EXPONENT,
-    Floats,
-    Loss,
     Target,
     bounded_exp,
     shorten,
     sums_of_leaves,
+    weighted_mean,
 )
-from committee.losses.weighted_statistics import weighted_mean
+from committee.losses.loss import Loss
 
 # The share of a class that has no row or next to none, so that its logarithm is finite. Smaller
 # than one row in any table that fits into memory.
 _LEAST_SHARE = 1e-12
+
+
+def class_loss(loss: Any, n_classes: int) -> Loss:
+    """Return the loss of a name; a loss object is returned as it is, if it is for these classes.
+
+    Parameters
+    ----------
+    loss : {"log_loss", "exponential"} or Loss
+        "exponential" is for two classes only.
+    n_classes : int
+        Number of classes of the target; one class is boosted as two.
+
+    Examples
+    --------
+    >>> class_loss("log_loss", 2), class_loss("log_loss", 3)
+    (BinaryLogLoss(), MultinomialLogLoss(n_classes=3))
+    """
+    if isinstance(loss, Loss):
+        if loss.n_classes is None:
+            raise ValueError(f"loss must be a loss of classes for a classifier; got {loss!r}")
+        if loss.n_classes != max(n_classes, 2):
+            raise ValueError(f"loss must be for {n_classes} classes; got {loss!r}")
+        return loss
+    if not isinstance(loss, str):
+        raise TypeError(f'loss must be "log_loss", "exponential" or a Loss; got {loss!r}')
+    check_choice("loss", loss, ("log_loss", "exponential"))
+    if loss == "log_loss":
+        return BinaryLogLoss() if n_classes <= 2 else MultinomialLogLoss(n_classes)
+    if n_classes > 2:
+        raise ValueError(f'loss "exponential" is for two classes; got {n_classes} classes')
+    return Exponential()
 
 
 class _ClassLoss(Loss):

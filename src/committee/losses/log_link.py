@@ -13,21 +13,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.base.params import check_bool, check_real
 from committee.files.codec_classes import register
-from committee.losses.loss import (
+from committee.losses.arithmetic import (
     LARGEST,
     MAX_EXPONENT,
-    Floats,
-    Loss,
     Target,
     bounded_exp,
     check_numbers,
     saturated,
     shorten,
     sums_of_leaves,
+    weighted_mean,
 )
-from committee.losses.weighted_statistics import weighted_mean
+from committee.losses.loss import Loss
 
 
 class _LogLinkLoss(Loss):

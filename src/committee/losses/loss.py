@@ -9,23 +9,15 @@ score, else (n, n_scores); a tree belongs to one of the scores, its `column`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.losses.weighted_statistics import group_scaled_weights, group_sums, weighted_mean
+from committee.base.arrays import Floats
+from committee.losses.arithmetic import Target, safe_ratio, sums_of_leaves, weighted_mean
 
-Floats = NDArray[np.float64]
-Target = NDArray[Any]
 Self = TypeVar("Self", bound="Loss")
-
-# Exponents are clipped to +-300: e^300 is about 2e130, so that squares of gradients, and sums of
-# them over any number of rows, are still finite.
-MAX_EXPONENT = 300.0
-# Losses and residuals of a row saturate here, so that weighted means of them are finite.
-LARGEST = 1e300
 
 
 class Loss(ABC):
@@ -328,110 +320,3 @@ class Loss(ABC):
         columns = range(self.n_scores)
         steps = [self._newton_leaves(y, everywhere, weights, leaf, 1, k) for k in columns]
         return np.concatenate(steps)
-
-
-def sums_of_leaves(
-    columns: Sequence[Floats], weights: Floats | None, leaf: NDArray[np.integer], n_leaves: int
-) -> list[Floats]:
-    """Return weighted sums over the rows of each leaf, in a unit of weight that differs by leaf.
-
-    Ratios of sums are what counts, and the unit keeps them finite.
-
-    Examples
-    --------
-    >>> leaf, weights = np.array([0, 0, 1]), np.array([1e300, 1e300, 1e-300])
-    >>> columns = [np.array([1.0, 2.0, 5.0]), np.ones(3)]
-    >>> top, bottom = sums_of_leaves(columns, weights, leaf, 2)
-    >>> (top / bottom).round(9).tolist()
-    [1.5, 5.0]
-    """
-    leaf = leaf.astype(np.intp, copy=False)
-    if weights is not None:
-        scaled = group_scaled_weights(weights, leaf, n_leaves)
-        columns = [column * scaled for column in columns]
-    return [group_sums(column, leaf, n_leaves) for column in columns]
-
-
-def safe_ratio(top: Floats, bottom: Floats) -> Floats:
-    """Divide; zero where the bottom is zero, and at most 1e300 in size.
-
-    Examples
-    --------
-    >>> safe_ratio(np.array([1.0, 1.0, -1e200]), np.array([2.0, 0.0, 1e-200])).tolist()
-    [0.5, 0.0, -1e+300]
-    """
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        ratio = np.where(bottom > 0, top / bottom, 0.0)
-    return np.clip(ratio, -LARGEST, LARGEST)
-
-
-def shorten(steps: Floats) -> Floats:
-    """Return sign(step) log(1 + |step|): Newton steps that do not overshoot.
-
-    For losses made of exponentials and logarithms of sums of them, the second derivative changes
-    by no more than the factor e^|c| over a step c (the third derivative is at most the second).
-    So the slope after a step c > 0 is at most g + h (e^c - 1), which is zero at c = log(1 - g / h):
-    up to there the loss has been falling, whatever the rows are. For Poisson and a rising step
-    this is the minimum itself. (Bach 2010, Self-concordant analysis for logistic regression.)
-
-    Examples
-    --------
-    >>> shorten(np.array([0.01, -1.0, 1e6])).round(3).tolist()
-    [0.01, -0.693, 13.816]
-    """
-    return np.sign(steps) * np.log1p(np.abs(steps))
-
-
-def bounded_exp(exponents: Floats) -> Floats:
-    """Return e to the power of exponents clipped to +-300, so that it is neither inf nor zero.
-
-    Examples
-    --------
-    >>> bounded_exp(np.array([0.0, 1000.0, -1000.0])).tolist()
-    [1.0, 1.9424263952412558e+130, 5.148200222412013e-131]
-    """
-    return np.exp(np.clip(exponents, -MAX_EXPONENT, MAX_EXPONENT))
-
-
-def saturated(losses: Floats) -> Floats:
-    """Return losses, those beyond 1e300 as 1e300.
-
-    Examples
-    --------
-    >>> saturated(np.array([1.0, np.inf])).tolist()
-    [1.0, 1e+300]
-    """
-    return np.minimum(losses, LARGEST)
-
-
-def residuals(y: Target, scores: Floats) -> Floats:
-    """Return y - scores, at most 1e300 in size.
-
-    Examples
-    --------
-    >>> residuals(np.array([3.0, 1e308]), np.array([1.0, -1e308])).tolist()
-    [2.0, 1e+300]
-    """
-    with np.errstate(over="ignore"):
-        difference = np.subtract(y, scores, dtype=np.float64)
-    return np.clip(difference, -LARGEST, LARGEST, out=difference)
-
-
-def check_numbers(y: Target, name: str) -> Floats:
-    """Return the target as float64; ValueError unless it is a column of finite numbers.
-
-    Examples
-    --------
-    >>> check_numbers(np.array([1, 2]), "poisson").tolist()
-    [1.0, 2.0]
-    """
-    accepted = f'loss "{name}" needs a target of finite numbers, one for each row'
-    values = np.asarray(y)
-    if values.dtype.kind not in "biuf":
-        raise ValueError(f"{accepted}; got an array of {values.dtype}")
-    if values.ndim != 1 or len(values) == 0:
-        raise ValueError(f"{accepted}; got an array of shape {values.shape}")
-    wrong = np.flatnonzero(~np.isfinite(values))
-    if len(wrong) > 0:
-        raise ValueError(f"{accepted}; got {values[wrong[0]]} in row {wrong[0]}")
-    return values.astype(np.float64)

@@ -19,12 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee import _core
+from committee.base.arrays import Floats
+from committee.losses.arithmetic import LARGEST, mean_loss
 from committee.losses.classes import BinaryLogLoss, MultinomialLogLoss
-from committee.losses.loss import LARGEST, Loss
+from committee.losses.loss import Loss
 from committee.losses.residual import SquaredError
-from committee.losses.weighted_statistics import mean_loss
-
-Floats = NDArray[np.float64]
 
 Pair = tuple[Floats, Floats | None]
 
@@ -266,6 +265,8 @@ class Objective:
 
     def prepared(self, scores: Floats) -> Objective:
         """Return the objective of the coming round, see `Loss.prepare`."""
+        if all(type(loss).prepare is Loss.prepare for loss in self.losses):
+            return self  # most losses are the same in every round
         parts = [loss.prepare(y, each, self.weights) for loss, y, each in self._outputs(scores)]
         is_same = all(a is b for a, b in zip(parts, self.losses, strict=True))
         return self if is_same else replace(self, losses=tuple(parts))

@@ -14,24 +14,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.base.params import check_real, is_real
 from committee.files.codec_classes import register
-from committee.losses.loss import (
+from committee.losses.arithmetic import (
     LARGEST,
-    Floats,
-    Loss,
     Target,
     check_numbers,
+    group_quantiles,
     residuals,
     safe_ratio,
     saturated,
     sums_of_leaves,
-)
-from committee.losses.weighted_statistics import (
-    group_quantiles,
     weighted_mean,
     weighted_quantile,
 )
+from committee.losses.loss import Loss
 
 
 @register("SquaredError")
