@@ -7,8 +7,10 @@
 // After a fork the child builds a pool of its own: the parent's threads do not exist there.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 #include "base/monitor.hpp"
 
@@ -37,5 +39,28 @@ struct Range {
   std::size_t end = 0;
 };
 Range chunk_range(std::size_t n_items, std::size_t n_chunks, std::size_t index);
+
+// Calls task(first row, number of rows) for parts of kRows rows, side by side.
+template <std::size_t kRows, typename Task>
+void for_each_part(std::size_t n_rows, std::size_t n_threads, const Task& task) {
+  const std::size_t n_parts = (n_rows + kRows - 1) / kRows;
+  parallel_parts(n_parts, n_threads, [&](std::size_t part) {
+    const std::size_t begin = part * kRows;
+    task(begin, std::min(kRows, n_rows - begin));
+  });
+}
+
+// The sum of what the task returns. As parts have a fixed size, it does not depend on threads.
+template <std::size_t kRows, typename Task>
+double sum_of_parts(std::size_t n_rows, std::size_t n_threads, const Task& task) {
+  std::vector<double> sums((n_rows + kRows - 1) / kRows);
+  parallel_parts(sums.size(), n_threads, [&](std::size_t part) {
+    const std::size_t begin = part * kRows;
+    sums[part] = task(begin, std::min(kRows, n_rows - begin));
+  });
+  double sum = 0.0;
+  for (const double part : sums) sum += part;
+  return sum;
+}
 
 }  // namespace committee
