@@ -49,7 +49,7 @@ class BoostingStart:
     model : fitted estimator or None
         Its predictions, as scores, are the start.
     is_zero : bool
-        Whether the user asked for zero.
+        Whether `init` is "zero".
     places : ndarray of int64 or None
         Which of our classes each of the model's classes is; None for numbers.
     names : tuple of str or None
@@ -79,7 +79,7 @@ class BoostingStart:
         return start
 
     def _shares(self, X: Any, n_classes: int) -> Floats:
-        """Return the probabilities of our classes; zero for those the model has not seen."""
+        """Return the probabilities of our classes; zero for those that the model does not have."""
         predicted = np.asarray(self.model.predict_proba(X), np.float64)
         places = np.arange(n_classes) if self.places is None else self.places
         if (
@@ -96,7 +96,7 @@ class BoostingStart:
         return shares
 
     def is_of(self, init: Any) -> bool:
-        """Whether this is a start that `init` asks for, as far as simple parameters tell."""
+        """Whether this is a start by `init`, as far as simple parameters show."""
         if init is None or isinstance(init, str):
             return self.model is None and self.is_zero == (init is not None)
         if type(init) is not type(self.model):
@@ -125,12 +125,12 @@ def _look_same(a: Any, b: Any) -> bool:
 
 
 def start_of(init: Any, X: Any, target: ScoredTarget, objective: Objective) -> BoostingStart:
-    """Return the start that `init` asks for, fitted where it is an estimator.
+    """Return the start by `init`, fitted where it is an estimator.
 
     Parameters
     ----------
     init : None, "zero" or estimator
-        What the user wants.
+        The parameter of the estimator.
     X : table
         The training table.
     target : ScoredTarget
@@ -165,7 +165,7 @@ def start_of(init: Any, X: Any, target: ScoredTarget, objective: Objective) -> B
 
 
 def _places(model: Any, classes: NDArray[Any]) -> NDArray[np.int64] | None:
-    """Return the codes of the classes that a model knows; None if it does not say."""
+    """Return the codes of the classes of a model; None if it has no `classes_`."""
     known = getattr(model, "classes_", None)
     if known is None:
         return None
@@ -222,7 +222,7 @@ class TreeSum:
     schema : TableSchema
         How tables are read.
     statistics : TargetStatistics or None, default=None
-        What the trees see in place of some of the columns.
+        What the trees read in place of some of the columns.
     """
 
     forests: list[_core.Forest]
@@ -254,7 +254,7 @@ class TreeSum:
 
     @property
     def tree_schema(self) -> TableSchema:
-        """The features as the trees see them."""
+        """The features as the trees read them."""
         return self.schema if self.statistics is None else self.statistics.schema(self.schema)
 
     def by_column(self, values: Floats) -> Floats:

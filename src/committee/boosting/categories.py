@@ -80,7 +80,7 @@ class TargetStatistics:
         return TableSchema(tuple(features), names)
 
     def own_schema(self, own: TableSchema, seen: TableSchema) -> TableSchema:
-        """Return the user's features with what binning has seen of those that it looked at."""
+        """Return the user's features, with missing values as binning has found them."""
         pairs = enumerate(zip(own.features, seen.features, strict=False))
         found = [(a if i in self.features else b).has_missing for i, (a, b) in pairs]
         return own.with_missing(found)
@@ -92,7 +92,7 @@ class TargetStatistics:
         return [np.asfortranarray(values[table.levels(i)]) for i, values in pairs]
 
     def encode(self, table: _core.Table, numbers: Sequence[Floats] | None = None) -> _core.Table:
-        """Return a table of the user's columns as the engine sees it.
+        """Return a table of the user's columns as the engine reads it.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class TargetStatistics:
         return gathered
 
     def widen(self, settings: dict[str, Any], n_features: int) -> None:
-        """Make settings that speak of the user's columns speak of the features of the engine."""
+        """Turn settings for the user's columns into settings for the features of the engine."""
         if self.n_more == 0:
             return
         share = 1 + self.n_more / n_features
@@ -234,9 +234,9 @@ def encode_training(
     statistics : TargetStatistics
         What levels become in new rows.
     encoded : _core.Table
-        The training table as the engine sees it.
+        The training table as the engine reads it.
     schema : TableSchema
-        With what was seen of missing values in the encoded columns.
+        With the missing values found in the encoded columns.
     """
     present = np.arange(table.n_rows) if weights is None else np.flatnonzero(weights)
     centred, exponents = _centred(slopes, present, weights)
@@ -311,7 +311,7 @@ def encode_categories(
     table : _core.Table
         What the engine learns from.
     schema : TableSchema
-        The user's features, with what was seen of missing values in those that are encoded.
+        The user's features, with the missing values found in those that are encoded.
     """
     weights = objective.weights
     features = columns_to_encode(choice, table, schema, weights)
@@ -325,9 +325,9 @@ def encode_categories(
 def slopes_of(objective: Objective) -> Floats:
     """Return the negative gradients at the best constants, one column a score.
 
-    They say what rows say about the target in the terms of the loss: for squared error the target
-    minus its mean, for classes one or zero minus the share of the class. An outlier that moves no
-    median moves no statistic either.
+    They are the target in terms of the loss: for squared error the target minus its mean, for
+    classes one or zero minus the share of the class. An outlier that moves no median moves no
+    statistic either.
 
     Examples
     --------

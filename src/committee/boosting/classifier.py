@@ -37,7 +37,7 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingModel):
         see how many rounds are best for new rows, then fits all rows with that number; see Notes.
     subsample : float or "auto", default="auto"
         Share of the rows that each round draws to learn from, without replacement. Below one, the
-        rows left out say how much each round helped (`oob_improvement_`).
+        rows left out show how much each round helped (`oob_improvement_`).
     criterion : {"friedman_mse", "squared_error"}, default="friedman_mse"
         Accepted for scikit-learn's sake. Splits are found by second-order gain in any case.
     min_samples_split : int or float, default=2
@@ -59,7 +59,7 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingModel):
     max_features : int, float, {"sqrt", "log2", "log2+1"}, None or "auto", default="auto"
         Features drawn at each node; None is all of them.
     verbose : int, default=0
-        1 tells about progress on stderr about ten times, 2 after each round.
+        1 prints progress on stderr about ten times, 2 after each round.
     max_leaf_nodes : int, None or "auto", default="auto"
         Most leaves of a tree. "auto" is no limit where `max_depth` or `max_splits` is given.
     warm_start : bool, default=False
@@ -122,7 +122,7 @@ default=None
         and ``n_estimators="auto"`` is 100: it is not for us to tune.
     callbacks : callable, list of callables or None, default=None
         Called after each round with the number of rounds and the `TrainingLog` so far; a fit ends
-        when one returns True. Rounds that only choose the number of rounds are not told.
+        when one returns True. Not called for rounds that only choose the number of rounds.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply `sample_weight`.
     n_jobs : int or None, default=None
@@ -310,7 +310,7 @@ default=None
         rows = np.zeros((self.n_classes_, self.n_features_in_))
         return DummyClassifier(strategy="prior").fit(rows, self.classes_, shares)
 
-    # ---- answers ----
+    # ---- predictions ----
 
     def _labels_of(self, scores: Floats) -> NDArray[Any]:
         codes = self._objective.predictions(scores).astype(np.intp)

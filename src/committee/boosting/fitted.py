@@ -1,4 +1,4 @@
-"""What a fitted boosting model is asked: scores, its trees, importances, contributions."""
+"""What a fitted boosting model has: scores, trees, importances, contributions."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class FittedBoosting(Estimator, ABC):
 
     @abstractmethod
     def _constant_model(self) -> Any:
-        """Return a model that always predicts what the first scores say."""
+        """Return a model that always predicts what the first scores stand for."""
 
     @property
     def estimators_(self) -> NDArray[Any]:
@@ -217,7 +217,7 @@ class FittedBoosting(Estimator, ABC):
         if not 1 <= self.n_estimators_ == total.n_rounds:
             raise ValueError("the number of rounds is wrong")
 
-    # ---- answers ----
+    # ---- predictions ----
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf that each row reaches in each tree.

@@ -36,7 +36,7 @@ or Loss, default="squared_error"
         see how many rounds are best for new rows, then fits all rows with that number; see Notes.
     subsample : float or "auto", default="auto"
         Share of the rows that each round draws to learn from, without replacement. Below one, the
-        rows left out say how much each round helped (`oob_improvement_`).
+        rows left out show how much each round helped (`oob_improvement_`).
     criterion : {"friedman_mse", "squared_error"}, default="friedman_mse"
         Accepted for scikit-learn's sake. Splits are found by second-order gain in any case.
     min_samples_split : int or float, default=2
@@ -60,7 +60,7 @@ or Loss, default="squared_error"
     alpha : float, default=0.9
         The quantile of "quantile", or the share of inliers of "huber".
     verbose : int, default=0
-        1 tells about progress on stderr about ten times, 2 after each round.
+        1 prints progress on stderr about ten times, 2 after each round.
     max_leaf_nodes : int, None or "auto", default="auto"
         Most leaves of a tree. "auto" is no limit where `max_depth` or `max_splits` is given.
     warm_start : bool, default=False
@@ -123,7 +123,7 @@ default=None
         and ``n_estimators="auto"`` is 100: it is not for us to tune.
     callbacks : callable, list of callables or None, default=None
         Called after each round with the number of rounds and the `TrainingLog` so far; a fit ends
-        when one returns True. Rounds that only choose the number of rounds are not told.
+        when one returns True. Not called for rounds that only choose the number of rounds.
     quantiles : sequence of float or None, default=None
         Several quantiles for "quantile", with a tree for each in every round; `alpha` is then not
         looked at.
@@ -308,11 +308,11 @@ default=None
 
     def _constant_model(self) -> Any:
         start = np.asfortranarray(self._start.constants[np.newaxis])
-        values = self._answers(start)
+        values = self._predicted(start)
         rows = np.zeros((1, self.n_features_in_))
         return DummyRegressor(strategy="constant", constant=values[0]).fit(rows, values)
 
-    def _answers(self, scores: Floats) -> Floats:
+    def _predicted(self, scores: Floats) -> Floats:
         return self._objective.predictions(scores)
 
     def predict(self, X: Any) -> Floats:
@@ -328,7 +328,7 @@ default=None
         y : ndarray of float64, shape (n_rows,), (n_rows, n_outputs) or (n_rows, n_quantiles)
             Predictions. Several quantiles of a row never cross.
         """
-        return self._answers(self._scores(X))
+        return self._predicted(self._scores(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R2, the share of the variance of the target that is explained.
@@ -368,4 +368,4 @@ default=None
         y : ndarray of float64
             The last are those of `predict`.
         """
-        return (self._answers(scores) for scores in self._staged_scores(X))
+        return (self._predicted(scores) for scores in self._staged_scores(X))

@@ -56,7 +56,7 @@ class BoostingJob:
     log : TrainingLog
         Of the rounds before these.
     notes_training : bool, default=True
-        Whether the log tells the loss of the training rows.
+        Whether the log has the loss of the training rows.
     """
 
     learner: Any
@@ -98,7 +98,7 @@ class BoostingJob:
             wants_stop = self._watch(members, entries, number + 1)
             writer.add(entries | {"seconds": time.monotonic() - started})
             progress.show(number + 1)
-            # Every callback hears of every round.
+            # Every callback is called for every round.
             answers = [callback(number + 1, writer.log) for callback in self.callbacks]
             if wants_stop or any(map(_is_true, answers)):
                 break
@@ -123,7 +123,7 @@ class BoostingJob:
         return entries
 
     def _watch(self, members: list[Any], entries: dict[str, float], n_rounds: int) -> bool:
-        """Add what validation rows say to the log; return whether to stop."""
+        """Add the loss of validation rows to the log; return whether to stop."""
         if self.watch is None:
             return False
         if self.watch.scores is not None:
@@ -134,7 +134,7 @@ class BoostingJob:
 
 
 def _is_true(answer: Any) -> bool:
-    """Whether a callback said True; what else it may return does not end a fit."""
+    """Whether a callback returned True; anything else does not end a fit."""
     return isinstance(answer, bool | np.bool_) and bool(answer)
 
 
@@ -152,7 +152,7 @@ _NOTHING = 1e-5  # share of the first loss that is not worth more rounds: the re
 @register("RoundChoice")
 @dataclass(frozen=True, eq=False, repr=False)
 class RoundChoice:
-    """What the held-out rows said of each number of rounds.
+    """How well held-out rows were predicted after each number of rounds.
 
     Attributes
     ----------
@@ -212,8 +212,8 @@ class RoundChoice:
         where = f"{self.n_folds} folds" if self.n_folds > 1 else "one held-out part"
         n_tried = len(self.mean)
         end = ", still improving" if self.is_still_improving else ""
-        told = f"{best} of {n_tried} rounds, {what} {value:.4g}{spread} in {where}{end}"
-        return f"RoundChoice({told})"
+        summary = f"{best} of {n_tried} rounds, {what} {value:.4g}{spread} in {where}{end}"
+        return f"RoundChoice({summary})"
 
     @property
     def is_still_improving(self) -> bool:
@@ -251,7 +251,7 @@ def choose_rounds(
         Rounds without a new best that end the search; at least a third of the best round's
         number, because long curves turn slowly.
     progress : Progress
-        Told the number of rounds after each step.
+        Shown the number of rounds after each step.
 
     Returns
     -------

@@ -109,7 +109,7 @@ class BoostingParameters:
         """Check what can be checked without a table; trees check what shapes them."""
         check_bool("warm_start", self.warm_start)
         _check_stopping(self.early_stopping)
-        # Splits are found by second-order gain, whatever this says.
+        # Splits are found by second-order gain in any case.
         check_choice("criterion", self.criterion, ("friedman_mse", "squared_error", "deprecated"))
         check_choice("split_finding", self.split_finding, ("hist", "exact"))
         check_choice("category_encoding", self.category_encoding, ("auto", "subsets", "target"))
@@ -212,7 +212,7 @@ class ClassTask(BoostingTask):
     def read_validation_target(
         self, y: Any, weights: Floats | None, known: ScoredTarget
     ) -> ScoredTarget:
-        """Read labels that training has seen."""
+        """Read labels, which must be those of the training rows."""
         codes = read_known_classes(y, known.classes[0])
         return ScoredTarget(codes, known.classes, None, weights)
 

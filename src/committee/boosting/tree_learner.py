@@ -145,7 +145,7 @@ class TreeLearner:
         column: int,
         sample: Sample | None,
     ) -> tuple[_core.Tree, Floats]:
-        """Return the tree with the steps that the loss wants, and these steps, one a node.
+        """Return the tree with the steps of the loss, and these steps, one a node.
 
         Newton steps stay as they are, unless they are longer than is safe.
         """

@@ -90,7 +90,7 @@ class LastFit:
         rows : TrainingRows
             Target, weights and loss.
         init : None, "zero" or estimator
-            Where the user wants to start.
+            The parameter of the estimator.
         attributes : dict
             Fitted attributes that describe the target.
         """
@@ -121,7 +121,7 @@ class LastFit:
     def stopper(
         self, watch: Watch | None, scores: Floats, patience: int | None, tol: float
     ) -> Stopper:
-        """Return a stopper that remembers the rounds that are kept.
+        """Return a stopper that has counted the rounds that are kept.
 
         Parameters
         ----------

@@ -317,7 +317,7 @@ class Watch:
     Parameters
     ----------
     objective : Objective
-        Target and weights of these rows, with the loss they are judged by.
+        Target and weights of these rows, with the loss that measures them.
     target : ScoredTarget
         The same for a scorer.
     scoring : str, callable or None
@@ -387,7 +387,7 @@ class Watch:
 
 
 class Stopper:
-    """Remembers the best round, and says when there has been none for too long.
+    """Keeps the best round, and stops when there has been none for too long.
 
     Parameters
     ----------
@@ -413,7 +413,7 @@ class Stopper:
         self._since = 0
 
     def add(self, badness: float) -> bool:
-        """Take note of one more round; return whether to stop."""
+        """Count one more round; return whether to stop."""
         self._n_rounds += 1
         if badness < self._least:
             self._least, self.best = badness, self._n_rounds

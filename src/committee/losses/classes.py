@@ -87,8 +87,7 @@ class _ClassLoss(Loss):
     def safe_steps(self, steps: Floats) -> Floats:
         """Return sign(step) log(1 + |step|), which cannot overshoot.
 
-        A row of a class thought impossible, p = 1e-6, asks for a Newton step of a million; this
-        one is 14.
+        For a row of a class of probability 1e-6 the Newton step is a million; this one is 14.
         """
         return shorten(steps)
 
@@ -177,7 +176,7 @@ class MultinomialLogLoss(_ClassLoss):
     `BinaryLogLoss`: with two scores both move by a Newton step, their difference by two.
 
     Scores start at the logarithms of the class shares (lecture 002 starts at 1/K everywhere,
-    which softmax does not see).
+    which softmax ignores).
 
     Examples
     --------

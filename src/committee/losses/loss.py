@@ -1,9 +1,9 @@
-"""`Loss`: what gradient boosting asks of a loss, and the base of every loss.
+"""`Loss`: the interface of the losses of gradient boosting, and the base of every loss.
 
-A model adds up *raw scores*, real numbers without bounds. A loss says how bad scores are for a
-target (`row_losses`), in which direction they should move and how far (`gradients`), and what they
-mean (`predictions`, `probabilities`). Arrays have one entry for each row, (n,), where a row has one
-score, else (n, n_scores); a tree belongs to one of the scores, its `column`.
+A model adds up *raw scores*, real numbers without bounds. A loss measures how far scores are from
+a target (`row_losses`), in which direction they should move and how far (`gradients`), and turns
+them into predictions (`predictions`, `probabilities`). Arrays have one entry for each row, (n,),
+where a row has one score, else (n, n_scores); a tree belongs to one of the scores, its `column`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Loss(ABC):
 
     A loss of your own needs two methods: `gradients` and `row_losses`. The others have a sensible
     default: the first scores are searched for numerically, leaves take Newton steps (with
-    `refits_leaves`, what `leaf_value` says), and a score is the prediction. A loss object is not
+    `refits_leaves`, those of `leaf_value`), and a score is the prediction. A loss object is not
     changed by fitting: make it a frozen dataclass, or set attributes in ``__init__`` only.
 
     Attributes
@@ -194,7 +194,7 @@ class Loss(ABC):
         """Return the best step for the rows of one leaf.
 
         A loss of your own with `refits_leaves` may define this instead of `leaf_values`, which
-        then asks it leaf by leaf.
+        then calls it leaf by leaf.
 
         Parameters
         ----------
@@ -228,7 +228,7 @@ class Loss(ABC):
     ) -> Floats:
         """Return the best constant step of each leaf, before shrinkage.
 
-        The default asks `leaf_value` for each leaf where a loss defines it; else it is a Newton
+        The default calls `leaf_value` for each leaf where a loss defines it; else it is a Newton
         step, shortened by `safe_steps`. A loss with `refits_leaves` gives the exact minimum, or
         nearly so.
 

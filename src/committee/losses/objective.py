@@ -34,7 +34,7 @@ def fast_loss(loss: Loss, target: NDArray[Any], n_threads: int) -> FastLoss | No
     Parameters
     ----------
     loss : Loss
-        The loss. Classes derived from those of this library are asked themselves.
+        The loss. Of classes derived from those of this library their own methods are used.
     target : ndarray of shape (n_rows,)
         Numbers, or codes of classes.
     n_threads : int
@@ -72,14 +72,14 @@ def fast_probabilities(loss: Loss, scores: Floats) -> Floats | None:
     Parameters
     ----------
     loss : Loss
-        The loss. Classes derived from those of this library are asked themselves.
+        The loss. Of classes derived from those of this library their own methods are used.
     scores : ndarray of float64, shape (n_rows,) or (n_rows, n_scores)
         Raw scores.
 
     Returns
     -------
     shares : ndarray of float64, shape (n_rows, n_classes), or None
-        As `Loss.probabilities` says, within rounding.
+        As `Loss.probabilities`, within rounding.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class FastLoss(ABC):
         self.target = self._prepared(target)
         self.n_threads = n_threads
         self.slopes = np.empty((len(target), n_scores), order="F")
-        self._knows_slopes = False  # of the scores that `mean_loss` has seen last
+        self._knows_slopes = False  # of the last scores given to `mean_loss`
 
     def mean_loss(self, scores: Floats, weights: Floats | None) -> float | None:
         """Return the mean loss of rows that weigh 0 or 1; None if it is not finite.

@@ -1,8 +1,8 @@
 """Losses of the residual y - score: squared, absolute, Huber and quantile.
 
-A score is the prediction. But for the squared error, the second derivative is zero or tells
-nothing about how far away the minimum is: trees are grown on gradients with a hessian of 1, and
-the leaves take the median, quantile or M-estimate of their residuals (Friedman 2001).
+A score is the prediction. But for the squared error, the second derivative is zero or does not
+depend on the distance of the minimum: trees are grown on gradients with a hessian of 1, and the
+leaves take the median, quantile or M-estimate of their residuals (Friedman 2001).
 """
 
 from __future__ import annotations
