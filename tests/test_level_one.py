@@ -35,8 +35,8 @@ from committee import (
     VotingRegressor,
     _core,
 )
-from committee.combining.level_one_plan import PlanRows, plan_level_one
-from committee.members import team as _team
+from committee.combining.level_one import PlanRows, plan_level_one
+from committee.members import training
 
 N_ROWS = 60
 
@@ -319,7 +319,7 @@ def mixed_table(rng, n_rows=90):
 def rows_of_splits(request, monkeypatch):
     """Rows that a split leaves out are left behind, or stay with a weight of zero."""
     if request.param == "weighed":
-        monkeypatch.setattr(_team, "_COPIED_CELLS", 0)
+        monkeypatch.setattr(training, "_COPIED_CELLS", 0)
 
 
 OWN = {
@@ -405,7 +405,7 @@ def test_copied_rows_are_as_good_as_rows_of_weight_zero(name, rng, monkeypatch):
     weights = rng.integers(0, 3, len(y)).astype(float)
     options = {"cv": PredefinedSplit(folds), "keep_level_one": True}
     copied = StackingClassifier([("own", BINNED[name])], **options).fit(X, y, weights)
-    monkeypatch.setattr(_team, "_COPIED_CELLS", 0)
+    monkeypatch.setattr(training, "_COPIED_CELLS", 0)
     weighed = StackingClassifier([("own", BINNED[name])], **options).fit(X, y, weights)
     np.testing.assert_allclose(copied.level_one_, weighed.level_one_, rtol=1e-12)
 

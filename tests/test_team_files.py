@@ -186,31 +186,31 @@ def test_what_cannot_be_stored_safely_is_named(frame, y, tmp_path):
 # --- hostile files ------------------------------------------------------------------------------
 
 
-def other_voice(output, **changes):
+def other_output(output, **changes):
     output = copy.copy(output)
     for name, value in changes.items():
         object.__setattr__(output, name, value)
     return output
 
 
-def voices_with(model, **changes):
+def outputs_with(model, **changes):
     outputs = model._outputs
     if isinstance(outputs[0], list):
-        return [[other_voice(each, **changes) for each in layer] for layer in outputs]
-    return [other_voice(each, **changes) for each in outputs]
+        return [[other_output(each, **changes) for each in layer] for layer in outputs]
+    return [other_output(each, **changes) for each in outputs]
 
 
 OF_BOTH = {
-    "another method": lambda m: {"_outputs": voices_with(m, method="set_params")},
-    "a private method": lambda m: {"_outputs": voices_with(m, method="__reduce__")},
-    "a method that is no text": lambda m: {"_outputs": voices_with(m, method=3)},
-    "other classes": lambda m: {"_outputs": voices_with(m, n_classes=7)},
-    "classes that are no number": lambda m: {"_outputs": voices_with(m, n_classes="many")},
-    "labels of another length": lambda m: {"_outputs": voices_with(m, labels=np.arange(9))},
-    "no voices": lambda m: {"_outputs": []},
-    "voices of another kind": lambda m: {"_outputs": 3},
-    "fewer voices": lambda m: {"_outputs": m._outputs[:-1]},
-    "voices that are text": lambda m: {"_outputs": ["predict"] * len(m._outputs)},
+    "another method": lambda m: {"_outputs": outputs_with(m, method="set_params")},
+    "a private method": lambda m: {"_outputs": outputs_with(m, method="__reduce__")},
+    "a method that is no text": lambda m: {"_outputs": outputs_with(m, method=3)},
+    "other classes": lambda m: {"_outputs": outputs_with(m, n_classes=7)},
+    "classes that are no number": lambda m: {"_outputs": outputs_with(m, n_classes="many")},
+    "labels of another length": lambda m: {"_outputs": outputs_with(m, labels=np.arange(9))},
+    "no outputs": lambda m: {"_outputs": []},
+    "outputs of another kind": lambda m: {"_outputs": 3},
+    "fewer outputs": lambda m: {"_outputs": m._outputs[:-1]},
+    "outputs that are text": lambda m: {"_outputs": ["predict"] * len(m._outputs)},
     "another number of features": lambda m: {"n_features_in_": -1},
     "features of another kind": lambda m: {"n_features_in_": "three"},
     "fewer names": lambda m: {"feature_names_in_": m.feature_names_in_[:1]},
@@ -297,7 +297,7 @@ def test_a_mixture_that_does_not_fit_is_refused(changes, frame, y):
 
 
 def test_models_of_folds_that_do_not_fit_are_refused(frame, y):
-    for changes in ({"estimators": []}, {"estimators": 3}, {"estimators": ["a"]}, {"voice": None}):
+    for changes in ({"estimators": []}, {"estimators": 3}, {"estimators": ["a"]}, {"output": None}):
         model = StackingClassifier(classifiers(), "convex", cv=2, refit=False).fit(frame, y)
         for attribute, value in changes.items():
             setattr(model.layers_[0][0], attribute, value)

@@ -10,7 +10,8 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from committee.combining.stacking.stacking import StackingClassifier, StackingRegressor
+from committee.combining.stacking.classifier import StackingClassifier
+from committee.combining.stacking.regressor import StackingRegressor
 from committee.combining.voting.classifier import VotingClassifier
 from committee.combining.voting.regressor import VotingRegressor
 from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor

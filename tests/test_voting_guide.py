@@ -8,8 +8,9 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import committee
+from committee.combining.stacking.classifier import StackingClassifier
 from committee.combining.stacking.leakage import compare
-from committee.combining.stacking.stacking import StackingClassifier, StackingRegressor
+from committee.combining.stacking.regressor import StackingRegressor
 from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 
 

@@ -32,8 +32,8 @@ _HOMES = {
     "PruningPath": "committee.inspection.pruning",
     "RandomForestClassifier": "committee.forests.random_forest",
     "RandomForestRegressor": "committee.forests.random_forest",
-    "StackingClassifier": "committee.combining.stacking.stacking",
-    "StackingRegressor": "committee.combining.stacking.stacking",
+    "StackingClassifier": "committee.combining.stacking.classifier",
+    "StackingRegressor": "committee.combining.stacking.regressor",
     "VotingClassifier": "committee.combining.voting.classifier",
     "VotingRegressor": "committee.combining.voting.regressor",
     "bootstrap_score": "committee.evaluation.bootstrap",
@@ -129,7 +129,8 @@ if TYPE_CHECKING:
         EnsembleSelectionClassifier,
         EnsembleSelectionRegressor,
     )
-    from committee.combining.stacking.stacking import StackingClassifier, StackingRegressor
+    from committee.combining.stacking.classifier import StackingClassifier
+    from committee.combining.stacking.regressor import StackingRegressor
     from committee.combining.voting.classifier import VotingClassifier
     from committee.combining.voting.regressor import VotingRegressor
     from committee.evaluation.bootstrap import BootstrapScore, bootstrap_score

@@ -21,8 +21,8 @@ import committee
 from committee import DecisionTreeClassifier, DecisionTreeRegressor
 from committee.bagging.classifier import BaggingClassifier
 from committee.bagging.regressor import BaggingRegressor
+from committee.base.work import in_order
 from committee.datasets import load_penguins
-from committee.members.parallel import in_order
 
 BOTH = [BaggingClassifier, BaggingRegressor]
 

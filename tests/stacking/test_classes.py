@@ -26,7 +26,7 @@ from committee import (
     StackingRegressor,
 )
 from committee.combining.convex_weights import blend_weights, mixture_weights
-from committee.members.team import fit_codes
+from committee.members.training import fit_estimator
 
 # --- naive loops ----------------------------------------------------------------------------------
 
@@ -167,8 +167,8 @@ def test_members_that_want_codes_without_gaps_have_them(method, n_classes, refit
             expected = np.searchsorted(labels, told)[:, None]
         else:
             told = np.column_stack([-told, told]) if told.ndim == 1 else told
-            missing = 0.0 if method == "predict_proba" else told.min()
-            expected = np.full((test.sum(), n_classes), min(missing, 0.0))
+            missing = 0.0 if method == "predict_proba" else told.min(axis=1)
+            expected = np.tile(np.broadcast_to(missing, len(told))[:, None], n_classes)
             expected[:, np.searchsorted(labels, alone.classes_)] = told
         np.testing.assert_array_equal(stack.level_one_[test], expected)
     usual = StackingClassifier([("line", LogisticRegression())], final, refit=refit, **options)
@@ -207,9 +207,9 @@ def test_a_meta_learner_that_wants_codes_without_gaps_has_them(iris):
 def test_errors_that_codes_are_not_to_blame_for_are_those_of_the_first_try(iris):
     X, y = iris
     with pytest.raises(ValueError, match=r"Invalid classes: \[0 2\]"):
-        fit_codes(WantsAllCodes("some"), X[y != 1], y[y != 1], {})
+        fit_estimator(WantsAllCodes("some"), X[y != 1], y[y != 1], {}, is_classifier=True)
     with pytest.raises(ValueError, match="class_weight"):
-        fit_codes(WantsAllCodes("some"), X, y, {})
+        fit_estimator(WantsAllCodes("some"), X, y, {}, is_classifier=True)
 
 
 # --- what is refused ------------------------------------------------------------------------------

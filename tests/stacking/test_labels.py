@@ -25,7 +25,7 @@ from committee import (
     StackingClassifier,
 )
 from committee.members.output import Output
-from committee.members.team import Team
+from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
 
 
@@ -88,13 +88,13 @@ def test_several_labels_with_members_of_this_library(options, label_sets, tmp_pa
         np.testing.assert_array_equal(again.predict_proba(X), stack.predict_proba(X))
 
 
-def test_part_of_a_team_keeps_what_its_labels_stand_for(label_sets):
+def test_part_of_training_data_keeps_the_values_of_labels(label_sets):
     X, y = label_sets
     values = [np.array(["no", "yes"])] * 3
     fit_params = {"forest": {"shift": np.arange(120)}}
-    team = Team(AnyTable(X), y, None, np.arange(120.0), 2, 7, fit_params, values)
+    data = TrainingData(AnyTable(X), y, None, np.arange(120.0), 2, 7, fit_params, values)
     rows = np.arange(10, 20)
-    part = team.part(rows, AnyTable(X[rows]))
+    part = data.part(rows, AnyTable(X[rows]))
     assert part.values is values
     assert (part.labels, part.n_jobs, part.seed) == (None, 2, 7)
     np.testing.assert_array_equal(part.y, y[rows])
@@ -179,7 +179,7 @@ def test_fitted_members_may_have_other_values_of_labels(label_sets):
             np.testing.assert_array_equal(stack.transform(X), expected)
             assert set(np.unique(stack.predict(X))) == set(values)
     few = KNeighborsClassifier(5).fit(X, y[:, :2])
-    with pytest.raises(ValueError, match="a member tells of 2 labels, and y of 3"):
+    with pytest.raises(ValueError, match="a member predicts 2 labels, and y has 3"):
         StackingClassifier([("near", few)], final, cv="prefit").fit(X, y)
 
 
@@ -224,9 +224,9 @@ def test_a_loaded_stack_of_several_labels_is_checked(label_sets):
     for output in (Output("predict_proba", 3), Output("predict_proba", 0, n_labels=2)):
         bad = copy.copy(good)
         bad._outputs = [[output]]
-        with pytest.raises(ValueError, match="members speak of another number of classes"):
+        with pytest.raises(ValueError, match="members predict another number of classes"):
             bad._validate_loaded()
     bad = copy.copy(good)
     bad.final_estimator_ = clone(good.final_estimator_).fit(good.transform(X), y * 2)
-    with pytest.raises(ValueError, match="the meta-learner has learnt other values of a label"):
+    with pytest.raises(ValueError, match="the meta-learner was fitted to other values of a label"):
         bad._validate_loaded()

@@ -2,7 +2,7 @@
 
 The members are those that fitting one after the other would give, except that bins are cut once,
 for the whole table, and that a member knows every class. They are kept as a forest; a member
-becomes an estimator when somebody looks at it.
+becomes an estimator when it is read from `estimators_`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from committee.bagging.samples import SampleFits
 from committee.base.params import (
     check_choice,
     check_max_features,
@@ -20,8 +21,7 @@ from committee.base.params import (
 from committee.base.work import Progress
 from committee.evaluation.scored_target import ScoredTarget
 from committee.forests.job import ForestDraws, ForestJob
-from committee.members.parallel import MemberJob
-from committee.members.readings import Floats
+from committee.members.output import Floats
 from committee.tables.class_weights import class_weights
 from committee.tables.table import TableSchema, read_table
 from committee.tables.target import ClassTarget
@@ -33,10 +33,13 @@ if TYPE_CHECKING:
     from committee import _core
 
 
-def runs_in_engine(job: MemberJob) -> bool:
-    """Whether the members of a job can be grown by the engine at once."""
-    tree, features, rows = job.estimator, job.features, job.rows
-    if type(tree) not in (DecisionTreeClassifier, DecisionTreeRegressor) or job.fit_params:
+def runs_in_engine(fits: SampleFits) -> bool:
+    """Whether the members can be grown by the engine at once."""
+    tree, features, rows = fits.estimator, fits.draws.features, fits.draws.rows
+    if (
+        type(tree) not in (DecisionTreeClassifier, DecisionTreeRegressor)
+        or fits.data.fit_params[""]
+    ):
         return False
     if features is not None:
         # Parameters that name columns would mean the columns of each member.
@@ -51,19 +54,19 @@ def runs_in_engine(job: MemberJob) -> bool:
 
 
 def plan_trees(
-    job: MemberJob, target: ScoredTarget, n_threads: int
+    fits: SampleFits, target: ScoredTarget, n_threads: int
 ) -> tuple[ForestJob, TableSchema]:
-    """Turn a job for any members into one for the engine."""
-    tree = job.estimator
-    table, schema = read_table(job.table.native, tree.categorical_features)
+    """Return the job of the engine that fits the same members."""
+    tree, draws = fits.estimator, fits.draws
+    table, schema = read_table(fits.data.table.native, tree.categorical_features)
     engine_target, factors, is_balanced = _engine_target(tree, target)
-    n_rows = job.rows.n_draws
+    n_rows = draws.rows.n_draws
     settings = tree_settings(tree, schema, engine_target, n_rows, float(n_rows))
     splitter = check_choice("splitter", tree.splitter, ("best", "random"))
     settings["random_thresholds"] = splitter == "random"
-    if job.features is not None:
+    if draws.features is not None:
         # max_features of a member is about the features that it has.
-        settings["max_features"] = check_max_features(tree.max_features, job.features.n_draws)
+        settings["max_features"] = check_max_features(tree.max_features, draws.features.n_draws)
     dataset, schema = bin_table(
         tree,
         table,
@@ -77,7 +80,7 @@ def plan_trees(
         dataset,
         engine_target,
         settings,
-        ForestDraws(job.seed, job.rows, job.features),
+        ForestDraws(draws.seed, draws.rows, draws.features),
         factors,
         None,
         is_balanced,
@@ -102,7 +105,7 @@ def _engine_target(tree: Any, target: ScoredTarget) -> tuple[EngineTarget, Float
 
 
 def grow_members(
-    job: MemberJob,
+    fits: SampleFits,
     kept: TreeMembers | None,
     target: ScoredTarget,
     n_members: int,
@@ -110,6 +113,8 @@ def grow_members(
     n_threads: int,
 ) -> tuple[TreeMembers, _core.Table]:
     """Return all members, those of an earlier fit first, and the training table."""
-    grow, schema = plan_trees(job, target, n_threads)
+    grow, schema = plan_trees(fits, target, n_threads)
     forest = grow.grow_up_to(None if kept is None else kept.forest, n_members, progress)
-    return TreeMembers(forest, schema, job.estimator, job.seed, job.features), grow.table
+    return TreeMembers(
+        forest, schema, fits.estimator, fits.draws.seed, fits.draws.features
+    ), grow.table

@@ -1,4 +1,4 @@
-"""What bagging classifiers and regressors share: samples, fitting, and asking the members."""
+"""What bagging classifiers and regressors share: samples, fitting, and combined predictions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from committee.bagging.bagged_trees import grow_members, runs_in_engine
+from committee.bagging.samples import Draws, SampleFits
 from committee.base.params import (
     check_bool,
     check_choice,
@@ -25,21 +25,12 @@ from committee.base.params import (
     is_int,
 )
 from committee.base.sampling import RowSampler, plan_features, plan_rows
-from committee.base.work import Progress, resolve_threads
+from committee.base.work import Progress, chunks, count_workers, in_order, resolve_threads
 from committee.evaluation.oob import OOB_ATTRIBUTES, OobRecorder, weighted_median
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.members.meta_estimator import MetaEstimator, check_estimator_kind, takes_weights
-from committee.members.parallel import (
-    MemberJob,
-    chunks,
-    count_workers,
-    fit_chunk,
-    in_order,
-    is_own,
-    prepared,
-    read_chunk,
-)
-from committee.members.readings import Floats, MemberBlock, Reading
+from committee.members.output import Floats, MemberBlock, fitted_output
+from committee.members.training import TrainingData, is_own, prepared
 from committee.tables.native_table import AnyTable, data_fingerprint
 from committee.tables.target import check_same_length, read_weights
 from committee.trees.tree_members import TreeMembers
@@ -48,17 +39,8 @@ from committee.trees.tree_members import TreeMembers
 # workers, so neither do the roundings of the sums.
 _BLOCK = 8
 
-# Below this many rows times members, members of this library are asked one after the other.
+# Below this many rows times members, members of this library predict one after the other.
 _SMALL_PREDICTION = 2**15
-
-
-@dataclass(frozen=True, eq=False)
-class _Draws:
-    """Which rows and features the members get, and the seed of it all."""
-
-    rows: RowSampler
-    features: RowSampler | None
-    seed: int
 
 
 class BaggingModel(MetaEstimator):
@@ -100,13 +82,25 @@ class BaggingModel(MetaEstimator):
         """Return the strata to draw from, and whether they are balanced."""
         return None, False
 
-    @abstractmethod
-    def _reading(self, n_values: int) -> Reading:
-        """Return how the predictions of members are read."""
-
+    @property
     @abstractmethod
     def _n_values(self) -> int:
-        """Return the number of columns of a prediction, after fitting."""
+        """Number of columns of a prediction, after fitting."""
+
+    @property
+    def _n_classes(self) -> int:
+        """Number of classes, after fitting; 0 for numbers."""
+        return 0
+
+    @property
+    def _methods(self) -> tuple[str, ...]:
+        """The methods of members of which the first that they have predicts."""
+        return ("predict",)
+
+    @property
+    def _counts_votes(self) -> bool:
+        """Whether classes of the members are counted, and no probabilities averaged."""
+        return False
 
     def _uses_median(self) -> bool:
         return False
@@ -139,25 +133,24 @@ class BaggingModel(MetaEstimator):
             self._check_continues(table, target, draws, attributes)
         template, seeded = prepared(self._get_estimator(), attributes.get("classes_"))
         recorder = self._recorder(target)
-        job = MemberJob(
+        fit_params = {"": self._routed("fit", fit_params)}
+        data = TrainingData(table, y_members, attributes.get("classes_"), fit_params=fit_params)
+        fits = SampleFits(
+            data,
             template,
-            table,
-            y_members,
-            draws.rows,
-            draws.features,
-            draws.seed,
             seeded,
             takes_weights(template),
-            self._routed("fit", fit_params),
-            self._reading(target.n_values),
+            draws,
+            self._methods,
+            target.n_values,
             recorder is not None,
         )
         kept = self.estimators_ if first else None
         members: Sequence[Any]
-        if runs_in_engine(job) and (kept is None or isinstance(kept, TreeMembers)):
-            members = self._grow_members(job, kept, target, recorder)
+        if runs_in_engine(fits) and (kept is None or isinstance(kept, TreeMembers)):
+            members = self._grow_members(fits, kept, target, recorder)
         else:
-            members = self._fit_members(job, list(kept or ()), recorder)
+            members = self._fit_members(fits, list(kept or ()), recorder)
         attributes |= {
             "estimator_": self.estimator_ if first else clone(self._get_estimator()),
             "estimators_": members,
@@ -174,33 +167,31 @@ class BaggingModel(MetaEstimator):
         self._replace_fitted(attributes)
 
     def _fit_members(
-        self, job: MemberJob, kept: list[Any], recorder: OobRecorder | None
+        self, fits: SampleFits, kept: list[Any], recorder: OobRecorder | None
     ) -> list[Any]:
         """Return all members: those kept from the last fit, and new ones; any estimator."""
-        own = is_own(job.estimator)
+        own, rows = is_own(fits.estimator), fits.draws.rows
         n_workers = count_workers(self.n_jobs, own)
         progress = self._progress()
         if recorder is not None and kept:
             parts = chunks(range(len(kept)), n_workers)
-            old_calls = ((job, [kept[number] for number in part], part) for part in parts)
-            asked = in_order(read_chunk, old_calls, n_workers, use_threads=True, own=own)
-            for number, values in enumerate(_flat(asked)):
-                recorder.add(values, job.rows.counts(number))
+            old_calls = (([kept[number] for number in part], part) for part in parts)
+            predicted = in_order(fits.predict_all, old_calls, n_workers, use_threads=True, own=own)
+            for number, values in enumerate(_flat(predicted)):
+                recorder.add(values, rows.counts(number))
         members = list(kept)
-        new = range(len(kept), self.n_estimators)
-        calls = ((job, part) for part in chunks(new, n_workers))
-        for member, values in _flat(
-            in_order(fit_chunk, calls, n_workers, use_threads=own, own=own)
-        ):
+        calls = ((part,) for part in chunks(range(len(kept), self.n_estimators), n_workers))
+        fitted = in_order(fits.fit_all, calls, n_workers, use_threads=own, own=own)
+        for member, values in _flat(fitted):
             if recorder is not None:
-                recorder.add(values, job.rows.counts(len(members)))
+                recorder.add(values, rows.counts(len(members)))
             members.append(member)
             progress.show(len(members))
         return members
 
     def _grow_members(
         self,
-        job: MemberJob,
+        fits: SampleFits,
         kept: TreeMembers | None,
         target: ScoredTarget,
         recorder: OobRecorder | None,
@@ -208,13 +199,13 @@ class BaggingModel(MetaEstimator):
         """Return all members; trees of the engine."""
         n_threads = resolve_threads(self.n_jobs)
         progress = self._progress()
-        members, table = grow_members(job, kept, target, self.n_estimators, progress, n_threads)
+        members, table = grow_members(fits, kept, target, self.n_estimators, progress, n_threads)
         if recorder is None:
             return members
         for number in range(len(members)):
             tree = members.forest.part(number, number + 1)
-            values = tree.predict(table, hard=job.reading.use_votes, n_threads=n_threads)
-            recorder.add(values, job.rows.counts(number))
+            values = tree.predict(table, hard=self._counts_votes, n_threads=n_threads)
+            recorder.add(values, fits.draws.rows.counts(number))
         return members
 
     def _progress(self) -> Progress:
@@ -268,7 +259,7 @@ class BaggingModel(MetaEstimator):
             )
         return n_kept
 
-    def _draws(self, table: AnyTable, target: ScoredTarget, groups: Any, is_new: bool) -> _Draws:
+    def _draws(self, table: AnyTable, target: ScoredTarget, groups: Any, is_new: bool) -> Draws:
         seed = check_seed(self.random_state) if is_new else self._seed
         strata, balanced = self._strata(target)
         if target.weights is not None and (self.partition or not self.bootstrap):
@@ -291,9 +282,9 @@ class BaggingModel(MetaEstimator):
         )
         wants_oob = not is_false(self.oob_score) or self.weighting is not None
         if wants_oob and not rows.leaves_rows_out:
-            asked = 'weighting="oob"' if is_false(self.oob_score) else "oob_score"
+            name = 'weighting="oob"' if is_false(self.oob_score) else "oob_score"
             raise ValueError(
-                f"{asked} needs rows that some member has not drawn, but every sample holds all "
+                f"{name} needs rows that some member has not drawn, but every sample holds all "
                 "rows: there is a single row or group, or nothing is left out. Set bootstrap=True "
                 "or lower max_samples, and have several rows or groups"
             )
@@ -308,10 +299,10 @@ class BaggingModel(MetaEstimator):
             features = plan_features(
                 table.n_features, seed, n_drawn, bootstrap=self.bootstrap_features
             )
-        return _Draws(rows, features, seed)
+        return Draws(rows, features, seed)
 
     def _check_continues(
-        self, table: AnyTable, target: ScoredTarget, draws: _Draws, attributes: dict[str, Any]
+        self, table: AnyTable, target: ScoredTarget, draws: Draws, attributes: dict[str, Any]
     ) -> None:
         """Check that new members can join those of the last fit."""
         names = getattr(self, "feature_names_in_", None)
@@ -362,7 +353,7 @@ class BaggingModel(MetaEstimator):
         small.set_params(n_estimators=len(numbers), warm_start=False)
         return small
 
-    # ---- asking the members ----
+    # ---- predictions of the members ----
 
     def _open(self, X: Any) -> AnyTable:
         self._check_fitted()
@@ -373,11 +364,18 @@ class BaggingModel(MetaEstimator):
         equal = np.ones(len(self.estimators_))
         return np.asarray(getattr(self, "estimator_weights_", equal))
 
-    def _ask(self, work: Any, table: AnyTable, params: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield what `work`, a method of MemberBlock, makes of each block of members."""
+    @property
+    def _member_weights(self) -> Floats:
+        return self._weights()
+
+    def _in_blocks(
+        self, work: Any, table: AnyTable, params: Mapping[str, Any], methods: tuple[str, ...] = ()
+    ) -> Iterator[Any]:
+        """Yield the result of `work`, a method of MemberBlock, for each block of members."""
         n_members, weights = len(self.estimators_), self._weights()
-        reading = self._reading(self._n_values())
-        own = is_own(self.estimators_[0])
+        first = self.estimators_[0]
+        output = fitted_output(first, methods or self._methods, self._n_classes)
+        own = is_own(first)
         n_workers = count_workers(self.n_jobs, own)
         if own and table.n_rows * n_members < _SMALL_PREDICTION:
             n_workers = 1
@@ -386,8 +384,15 @@ class BaggingModel(MetaEstimator):
             block = slice(start, start + _BLOCK)
             columns = [self._columns(number) for number in range(n_members)[block]]
             members = self.estimators_[block]
-            calls.append((MemberBlock(members, columns, weights[block], table, reading, params),))
+            calls.append((MemberBlock(members, columns, weights[block], table, output, params),))
         return in_order(work, calls, min(n_workers, len(calls)), use_threads=True, own=own)
+
+    def _each_prediction(self, X: Any) -> Floats:
+        """Return the predictions of each member, shape (n_members, n_rows, n_values)."""
+        members = self.estimators_
+        if isinstance(members, TreeMembers):
+            return members.each(X, type(self).__name__, self._counts_votes, 1)
+        return np.concatenate(list(self._in_blocks(MemberBlock.each, self._open(X), {})))
 
     def _combined(self, X: Any, params: Mapping[str, Any]) -> Floats:
         """Return the common prediction of the members: weighted means or medians."""
@@ -396,12 +401,13 @@ class BaggingModel(MetaEstimator):
             return self._combined_trees(members, X)
         table = self._open(X)
         if self._uses_median():
-            predicted = np.concatenate(list(self._ask(MemberBlock.each, table, params)))
+            predicted = np.concatenate(list(self._in_blocks(MemberBlock.each, table, params)))
             return weighted_median(
                 predicted, np.repeat(self._weights()[:, None], table.n_rows, axis=1)
             )
-        parts = self._ask(MemberBlock.sum, table, params)
-        total: Floats = sum(parts, start=np.zeros((table.n_rows, self._n_values())))
+        total = np.zeros((table.n_rows, self._n_values))
+        for part in self._in_blocks(MemberBlock.sum, table, params):
+            total = total + part
         return np.asarray(total / self._weights().sum())
 
     def _combined_trees(self, members: TreeMembers, X: Any) -> Floats:
@@ -412,11 +418,11 @@ class BaggingModel(MetaEstimator):
             resolve_threads(self.n_jobs),
         )
         if self._uses_median():
-            predicted = members.each(X, name, n_threads)
+            predicted = members.each(X, name, False, n_threads)
             n_rows = predicted.shape[1]
             return weighted_median(predicted, np.repeat(weights[:, None], n_rows, axis=1))
-        hard = self._reading(self._n_values()).use_votes
-        return np.asarray(members.values(X, name, weights, hard, n_threads) / weights.sum())
+        total = members.values(X, name, weights, self._counts_votes, n_threads)
+        return np.asarray(total / weights.sum())
 
     def _columns(self, number: int) -> NDArray[np.int64] | None:
         return None if self._feature_sampler is None else self._feature_sampler.rows(number)

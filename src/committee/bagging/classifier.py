@@ -13,14 +13,14 @@ from committee.bagging.bagging_model import BaggingModel
 from committee.base.params import check_choice, reads_one_fit
 from committee.evaluation.oob import OobRecorder
 from committee.evaluation.scored_target import ScoredTarget
-from committee.members.readings import Floats, MemberBlock, Reading
+from committee.members.output import Floats, MemberBlock, first_method
 from committee.tables.target import read_classes, warn_of_column
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier
 
 
 def _members_decide(model: BaggingClassifier) -> bool:
-    """Whether the members have a decision function, which says something else than votes."""
+    """Whether the members have a decision function, and are not counted as votes."""
     if model.voting == "hard":
         return False
     member = model.estimators_[0] if hasattr(model, "estimators_") else model._get_estimator()
@@ -248,7 +248,8 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
                 return np.asarray(np.log(self._combined(X, routed)))
             table = self._open(X)
             total = np.full((table.n_rows, self.n_classes_), -np.inf)
-            for part in self._ask(MemberBlock.log_sum, table, routed):
+            logs = ("predict_log_proba",)
+            for part in self._in_blocks(MemberBlock.log_sum, table, routed, logs):
                 total = np.logaddexp(total, part)
             return np.asarray(total - np.log(self._weights().sum()))
 
@@ -270,8 +271,10 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
             As the members have it: one score for two classes, else one for each.
         """
         routed = self._routed("decision_function", params)
-        parts = list(self._ask(MemberBlock.decision, self._open(X), routed))
-        return np.asarray(sum(parts[1:], start=parts[0]) / self._weights().sum())
+        scores = ("decision_function",)
+        parts = list(self._in_blocks(MemberBlock.sum, self._open(X), routed, scores))
+        mean = np.asarray(sum(parts[1:], start=parts[0]) / self._weights().sum())
+        return mean[:, 0] if mean.shape[1] == 1 else mean
 
     # ---- for the base class ----
 
@@ -306,9 +309,19 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
             return None, False
         return np.ascontiguousarray(target.codes[:, 0]), self.stratify == "balanced"
 
-    def _reading(self, n_values: int) -> Reading:
-        return Reading(n_values, True, use_votes=self.voting == "hard")
+    @property
+    def _counts_votes(self) -> bool:
+        return bool(self.voting == "hard")
 
+    @property
+    def _methods(self) -> tuple[str, ...]:
+        return ("predict",) if self._counts_votes else ("predict_proba", "predict")
+
+    @property
+    def _n_classes(self) -> int:
+        return self.n_classes_
+
+    @property
     def _n_values(self) -> int:
         return self.n_classes_
 
@@ -319,11 +332,11 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
         if method == "decision_function":
             return method
         member = self._get_estimator()
-        asked = self._reading(0).method(member)
+        own = first_method("estimator", member, self._methods)
         has_logs = hasattr(member, "predict_log_proba")
-        if method == "predict_log_proba" and asked == "predict_proba" and has_logs:
+        if method == "predict_log_proba" and own == "predict_proba" and has_logs:
             return method
-        return asked
+        return own
 
     def _validate_loaded(self) -> None:
         super()._validate_loaded()

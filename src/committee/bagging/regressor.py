@@ -12,7 +12,7 @@ from committee.bagging.bagging_model import BaggingModel
 from committee.base.params import check_choice
 from committee.evaluation.oob import OobRecorder
 from committee.evaluation.scored_target import ScoredTarget
-from committee.members.readings import Floats, Reading
+from committee.members.output import Floats
 from committee.tables.target import read_reals
 from committee.trees.trees import DecisionTreeRegressor
 
@@ -210,9 +210,7 @@ class BaggingRegressor(RegressorMixin, BaggingModel):
         y_members = reals[:, 0] if is_1d else reals
         return ScoredTarget(reals=reals), y_members, {"n_outputs_": reals.shape[1]}
 
-    def _reading(self, n_values: int) -> Reading:
-        return Reading(n_values, False, use_votes=False)
-
+    @property
     def _n_values(self) -> int:
         return self.n_outputs_
 

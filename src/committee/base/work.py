@@ -16,15 +16,25 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import joblib
+from joblib.parallel import get_active_backend
+from sklearn import config_context, get_config
+from sklearn.utils.parallel import Parallel, delayed
 
 _CGROUPS = Path("/sys/fs/cgroup")
 
 # More threads than this are never of use, and their number must fit the engine.
 _MAX_THREADS = 1024
+
+# Up to this many cells of a table, linear algebra is not worth a second thread.
+_SMALL_TABLE = 2**20
 
 
 def resolve_threads(n_jobs: Any) -> int:
@@ -191,3 +201,100 @@ class WorkingThreads:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(ident), ctypes.py_object(KeyboardInterrupt)
                 )
+
+
+# --- side by side -------------------------------------------------------------------------------
+
+
+def count_workers(n_jobs: int | None, own: bool) -> int:
+    """Return how many members are worked on side by side.
+
+    Members of this library (`own`) use threads, by default one for each core. Others follow joblib,
+    whose default is one worker.
+    """
+    if own:
+        return resolve_threads(n_jobs)
+    return int(joblib.effective_n_jobs(None if n_jobs is None else resolve_threads(n_jobs)))
+
+
+def in_order(
+    work: Callable[..., Any],
+    calls: Iterable[tuple[Any, ...]],
+    n_workers: int,
+    *,
+    use_threads: bool,
+    own: bool,
+) -> Iterator[Any]:
+    """Yield the results of calls that run side by side, in the order of the calls."""
+    if n_workers == 1:
+        for arguments in calls:
+            yield work(*arguments)
+        return
+    if own and use_threads:
+        yield from _in_threads(work, calls, n_workers)
+        return
+    prefer = "threads" if use_threads else "processes"
+    backend, _ = get_active_backend(prefer=prefer)
+    # Results are used as they come, where the backend can; else they wait for the last one.
+    kind = "generator" if getattr(backend, "supports_return_generator", False) else "list"
+    parallel = Parallel(n_jobs=n_workers, prefer=prefer, return_as=kind)
+    # joblib shares the cores among processes, but not among threads.
+    is_crowded = getattr(backend, "uses_threads", False) and not own
+    n_inner = max(1, usable_cores() // n_workers)
+    with _controller().limit(limits=n_inner) if is_crowded else nullcontext():
+        yield from parallel(delayed(work)(*arguments) for arguments in calls)
+
+
+def _in_threads(
+    work: Callable[..., Any], calls: Iterable[tuple[Any, ...]], n_workers: int
+) -> Iterator[Any]:
+    """Yield the same by plain threads, which are there at once; joblib takes 10 ms to look."""
+    config = get_config()  # of scikit-learn; each thread has its own
+    working = WorkingThreads()
+
+    def call(arguments: tuple[Any, ...]) -> Any:
+        with working, config_context(**config):
+            return work(*arguments)
+
+    with ThreadPoolExecutor(n_workers) as pool:
+        try:
+            yield from pool.map(call, calls)
+        except BaseException:
+            # What waits was called off by `map`; who works would be waited for.
+            working.interrupt()
+            raise
+
+
+def plain_algebra(n_cells: int, own: bool) -> AbstractContextManager[Any]:
+    """Keep linear algebra on a small table to one thread.
+
+    More threads cost more than they bring there, most of all on a machine that is busy, and they
+    would round differently in one process and in several.
+    """
+    if own or n_cells > _SMALL_TABLE:
+        return nullcontext()
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limit
+
+
+def _controller() -> Any:
+    return _find_controller("scipy.linalg" in sys.modules)
+
+
+@cache  # the search takes milliseconds; SciPy brings a library of its own
+def _find_controller(has_scipy: bool) -> Any:
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
+
+
+def chunks(numbers: Sequence[int], n_workers: int) -> list[Sequence[int]]:
+    """Cut work into a few chunks for each worker, so that none waits long for the last.
+
+    Examples
+    --------
+    >>> [len(chunk) for chunk in chunks(range(20), 2)]
+    [3, 3, 3, 3, 3, 3, 2]
+    """
+    size = 1 if n_workers == 1 else max(1, -(-len(numbers) // (4 * n_workers)))
+    return [numbers[start : start + size] for start in range(0, len(numbers), size)]

@@ -1,23 +1,201 @@
-"""What committees of named members share: from a table to a team, and asking the members."""
+"""What ensembles of named members share: parameters, reading the rows, and the fitted attributes.
+
+Members are given as (name, estimator) pairs; ``name__parameter`` reaches their parameters, and the
+text "drop" in place of an estimator leaves it out.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import Bunch, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from committee.base.params import check_int, check_seed
-from committee.base.sampling import SeedUse, parameter_seed
+from committee.base.params import Estimator, check_int, check_seed
 from committee.base.work import Progress
-from committee.combining.level_one_plan import LevelOnePlan, PlanRows, check_cv, plan_level_one
-from committee.members.named_members import Named, NamedMembers
-from committee.members.output import Output, class_output, read_labels
-from committee.members.team import Floats, Team
-from committee.tables.native_table import AnyTable, outer_level, reads_tables
-from committee.tables.target import check_same_length, read_reals, read_weights, warn_of_column
+from committee.combining.level_one import (
+    LayerPlan,
+    LevelOne,
+    LevelOnePlan,
+    Named,
+    PlanRows,
+    check_cv,
+    layer_members,
+    plan_level_one,
+)
+from committee.members.output import Floats, Output, OutputRule, will_have
+from committee.members.training import TrainingData
+from committee.tables.native_table import AnyTable, outer_level
+from committee.tables.target import (
+    check_same_length,
+    read_classes,
+    read_reals,
+    read_weights,
+    warn_of_column,
+)
+
+
+class NamedMembers(Estimator, ABC):
+    """Base class of estimators whose members are named."""
+
+    estimators: Any
+
+    # Fitted attributes.
+    estimators_: list[Any]
+    named_estimators_: Bunch
+    n_features_in_: int
+
+    _member_kind: str  # "classifier" or "regressor"
+
+    # ---- parameters ----
+
+    def _member_lists(self) -> list[Any]:
+        """Return the lists of members, layer after layer."""
+        return [self.estimators]
+
+    def _set_member_lists(self, lists: list[Named]) -> None:
+        (self.estimators,) = lists
+
+    @property
+    def named_estimators(self) -> Bunch:
+        """The members as given, by name."""
+        return Bunch(**dict(pair for pairs in self._member_lists() for pair in pairs))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, with `deep` also the members and theirs.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Add the members by name, and their parameters as ``name__parameter``.
+
+        Returns
+        -------
+        params : dict
+            Values by name.
+        """
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if not deep:
+            return params
+        pairs = self._pairs_by_name()
+        params.update(pairs)
+        for name, member in pairs.items():
+            if hasattr(member, "get_params") and not isinstance(member, type):
+                own = member.get_params(deep=True)
+                params.update({f"{name}__{key}": value for key, value in own.items()})
+        return params
+
+    def _pairs_by_name(self) -> dict[str, Any]:
+        try:
+            return {name: member for each in self._member_lists() for name, member in each}
+        except (TypeError, ValueError):  # no lists of pairs: fit says so
+            return {}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, replace members by name, or set their parameters.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name, see `get_params`.
+
+        Returns
+        -------
+        self : estimator
+            The estimator.
+        """
+        own = super().get_params(deep=False)
+        for name in [name for name in params if name in own]:
+            setattr(self, name, params.pop(name))
+        names = set(self._pairs_by_name())
+        replaced = {name: params.pop(name) for name in list(params) if name in names}
+        if replaced:
+            self._set_member_lists(
+                [
+                    [(name, replaced.get(name, member)) for name, member in pairs]
+                    for pairs in self._member_lists()
+                ]
+            )
+        super().set_params(**params)
+        return self
+
+    # ---- checks ----
+
+    def _checked_lists(self) -> list[Named]:
+        """Return the members that take part, layer by layer; raise if they are no members."""
+        lists = self._member_lists()
+        where = ["estimators", *(f"layers[{layer}]" for layer in range(len(lists) - 1))]
+        found = [
+            _checked_pairs(pairs, name, self._member_kind)
+            for pairs, name in zip(lists, where, strict=True)
+        ]
+        names = [name for pairs in lists for name, _ in pairs]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"Names provided are not unique: {twice} occur more than once")
+        taken = sorted(set(names) & set(super().get_params(deep=False)))
+        if taken:
+            raise ValueError(
+                f"Estimator names conflict with constructor arguments: {taken}; give these "
+                "members other names"
+            )
+        return found
+
+    def _named_fitted(self, pairs: Named, members: Sequence[Any]) -> Bunch:
+        """Return the fitted members of the first list by name."""
+        fitted = dict(zip([name for name, _ in pairs], members, strict=True))
+        return Bunch(**{name: fitted.get(name, "drop") for name, _ in self.estimators})
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "estimators_"):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimators_")
+
+    # ---- tags and routing ----
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        try:
+            pairs = [pair for each in self._member_lists()[:1] for pair in each]
+            members = [get_tags(member) for _, member in pairs if member != "drop"]
+        except Exception:  # members that cannot be used say so in fit
+            return tags
+        tags.input_tags.sparse = all(member.input_tags.sparse for member in members)
+        tags.input_tags.allow_nan = all(member.input_tags.allow_nan for member in members)
+        return tags
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return how arguments of `fit` reach the members, for scikit-learn's routing."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        for pairs in self._member_lists():
+            for name, member in pairs:
+                if member != "drop":
+                    mapping = MethodMapping().add(caller="fit", callee="fit")
+                    router.add(**{name: member}, method_mapping=mapping)
+        return router
+
+    def _routed(self, params: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+        """Return the arguments of `fit` that go on to each member."""
+        if not params:
+            return {}
+        if not get_config()["enable_metadata_routing"]:
+            raise ValueError(
+                f"[{', '.join(params)}] are passed to fit but are not among its arguments. "
+                "sklearn.set_config(enable_metadata_routing=True) lets the members request them"
+            )
+        routed = process_routing(self, "fit", **params)
+        return {name: dict(each.fit) for name, each in routed.items()}
 
 
 class CommitteeModel(NamedMembers):
@@ -28,7 +206,7 @@ class CommitteeModel(NamedMembers):
     verbose: int
     random_state: Any
 
-    _outputs: Any  # fitted: how members are asked
+    _outputs: Any  # fitted: what members predict
 
     # ---- what classifiers and regressors do in their own way ----
 
@@ -36,13 +214,13 @@ class CommitteeModel(NamedMembers):
     def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], Any]:
         """Return class codes and labels, or numbers and None.
 
-        Rows that can have several labels: a column of codes for each, and a list of what these
-        stand for.
+        Where rows can have several labels: a column of codes for each, and a list of their values.
         """
 
+    @property
     @abstractmethod
-    def _output(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Output:
-        """Return how a member is asked."""
+    def _output_methods(self) -> tuple[str, ...]:
+        """The methods of members of which the first that each has predicts."""
 
     @abstractmethod
     def _fit(
@@ -92,8 +270,8 @@ class CommitteeModel(NamedMembers):
 
     def _assemble(
         self, X: Any, y: Any, sample_weight: Any, fit_params: Mapping[str, Any], pairs: Named
-    ) -> tuple[Team, int]:
-        """Read table, target and weights; return what members are fitted with, and the seed."""
+    ) -> tuple[TrainingData, int]:
+        """Read table, target and weights; return them as training data, and the seed."""
         table = AnyTable(X)
         codes, labels = self._read_target(y, pairs)
         check_same_length(table.n_rows, len(codes))
@@ -103,45 +281,50 @@ class CommitteeModel(NamedMembers):
         params = self._routed(fit_params)
         values = labels if isinstance(labels, list) else None
         labels = None if isinstance(labels, list) else labels
-        team = Team(table, codes, labels, weights, self.n_jobs, member_seed, params, values)
-        return team, seed
+        data = TrainingData(table, codes, labels, weights, self.n_jobs, member_seed, params, values)
+        return data, seed
 
-    def _plan(self, team: Team, groups: Any, seed: int, n_layers: int = 1) -> LevelOnePlan:
-        """Return which rows members learn from, and which they are asked about."""
-        rows = PlanRows(
-            len(team.y),
-            team.y,
-            team.labels is not None,
-            team.weights,
-            groups,
-            team.table.native,
-            parameter_seed(seed, SeedUse.SPLITS),
-        )
-        return plan_level_one(self.cv, rows, n_layers)
+    @property
+    def _output_rule(self) -> OutputRule:
+        return OutputRule(self._output_methods, self._is_prefit)
 
-    def _outputs_of(self, team: Team, pairs: Named) -> list[Output]:
-        return [self._output(name, each, team.labels) for name, each in pairs]
+    def _plan(self, data: TrainingData, groups: Any, seed: int, n_layers: int = 1) -> LevelOnePlan:
+        """Return which rows members are fitted to, and which they predict afterwards."""
+        return plan_level_one(self.cv, PlanRows.of(data, groups, seed), n_layers)
+
+    def _fit_layer(
+        self, data: TrainingData, pairs: Named, groups: Any, seed: int, **options: bool
+    ) -> LevelOne:
+        """Fit the one layer of members, with the options of `LayerPlan`."""
+        plan, rule = self._plan(data, groups, seed), self._output_rule
+        layer = LayerPlan(layer_members(pairs, rule, data), plan.source, plan.layers[0], **options)
+        return layer.fit(data, self._progress(layer.n_fits(len(data.y))))
 
     def _progress(self, n_all: int, noun: str = "fits") -> Progress:
         return Progress(type(self).__name__, noun, max(1, n_all), int(self.verbose))
 
-    def _adopt(self, team: Team, attributes: dict[str, Any]) -> None:
+    def _adopt(self, data: TrainingData, attributes: dict[str, Any]) -> None:
         """Set all fitted attributes together, when nothing can fail any more."""
-        table = team.table
+        table = data.table
         attributes["n_features_in_"] = table.n_features
-        if team.labels is not None or team.values is not None:
-            attributes["classes_"] = team.labels if team.values is None else team.values
+        if data.labels is not None or data.values is not None:
+            attributes["classes_"] = data.labels if data.values is None else data.values
         if table.names is not None:
             attributes["feature_names_in_"] = np.array(table.names, dtype=object)
         self._replace_fitted(attributes)
 
-    # ---- asking ----
+    # ---- predicting ----
 
     @property
     def _member_outputs(self) -> list[Output]:
-        """How each of `estimators_` is asked."""
+        """The output of each of `estimators_`."""
         outputs: list[Output] = self._outputs
         return outputs
+
+    @property
+    def _member_weights(self) -> Floats | None:
+        """Weights of `estimators_` in the mean of their predictions; None where they are equal."""
+        return None
 
     def _open(self, X: Any) -> AnyTable:
         """Return a table to predict, with the columns of `fit`."""
@@ -157,23 +340,16 @@ class OfClassifiers(CommitteeModel):
 
     _member_kind = "classifier"
 
-    @abstractmethod
-    def _ways_to_ask(self) -> tuple[str, ...]:
-        """Return what members are asked, the first of these that each has."""
-
     def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], Any]:
         warn_of_column(y, stacklevel=5)
         return read_labels(y, pairs if self._is_prefit else [], type(self).__name__)
-
-    def _output(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Output:
-        assert labels is not None
-        return class_output(name, estimator, labels, self._ways_to_ask(), is_prefit=self._is_prefit)
 
 
 class OfRegressors(CommitteeModel):
     """A committee of regressors."""
 
     _member_kind = "regressor"
+    _output_methods = ("predict",)
 
     def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], Any]:
         warn_of_column(y, stacklevel=5)
@@ -185,16 +361,101 @@ class OfRegressors(CommitteeModel):
             )
         return values[:, 0], None
 
-    def _output(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Output:
-        return Output("predict", 0)
+
+def read_labels(y: Any, fitted: Named, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return class codes and labels; the classes of fitted members are among them.
+
+    Parameters
+    ----------
+    y : array-like
+        Labels.
+    fitted : list of (name, estimator)
+        Members that are fitted already.
+    name : str
+        Of the ensemble, for messages.
+
+    Returns
+    -------
+    codes : ndarray of int32
+        Class codes.
+    labels : ndarray
+        Sorted labels.
+    """
+    target = read_classes(y)
+    if target.n_outputs > 1:
+        raise ValueError(
+            f"y should be a 1d array, got {target.n_outputs} columns instead: {name} has one "
+            "output; sklearn.multioutput.MultiOutputClassifier makes one for each"
+        )
+    codes, labels = target.codes[:, 0], target.classes[0]
+    known = [(name, np.asarray(m.classes_)) for name, m in fitted if hasattr(m, "classes_")]
+    for member, own in known:
+        if not set(own.tolist()) & set(labels.tolist()):
+            raise ValueError(
+                f"the fitted member {member!r} predicts the classes {own.tolist()[:5]}, none of "
+                f"which are among the labels of y: {labels.tolist()[:5]}"
+            )
+    everything = np.unique(np.concatenate([labels, *(own for _, own in known)]))
+    if len(everything) == len(labels):
+        return codes, labels
+    return np.searchsorted(everything, labels)[codes].astype(np.int32), everything
 
 
-def ask_each(
-    members: Sequence[Any], outputs: Sequence[Output], table: AnyTable
-) -> Iterator[Floats]:
-    """Yield what each fitted member says about the rows of a table."""
-    for member, output in zip(members, outputs, strict=True):
-        shown = table.shown_to(member) if reads_tables(member) else table.native
-        with table.quiet():
-            prediction = output.ask(member, shown)
-        yield prediction
+def _checked_pairs(pairs: Any, where: str, kind: str) -> Named:
+    if not isinstance(pairs, Sequence) or isinstance(pairs, str) or len(pairs) == 0:
+        raise ValueError(
+            f"Invalid 'estimators' attribute, {where!r} should be a non-empty list of (string, "
+            f"estimator) tuples; got {pairs!r}"
+        )
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[0], str):
+            raise ValueError(
+                f"Invalid 'estimators' attribute, {where!r} should be a non-empty list of (string, "
+                f"estimator) tuples; got the entry {pair!r}"
+            )
+        if "__" in pair[0]:
+            raise ValueError(f"Estimator names must not contain __: got {pair[0]!r} in {where}")
+    active = [(name, member) for name, member in pairs if not _is_dropped(member)]
+    if not active:
+        raise ValueError(
+            f"All estimators are dropped. At least one is required to be a {kind}: {where}"
+        )
+    for name, member in active:
+        check_member_kind(name, member, kind)
+    return active
+
+
+def _is_dropped(member: Any) -> bool:
+    return isinstance(member, str) and member == "drop"
+
+
+def check_member_kind(name: str, member: Any, kind: str) -> None:
+    """Raise unless a member can be fitted and predicts classes or numbers as wanted."""
+    can_fit = not isinstance(member, type) and hasattr(member, "fit")
+    if not (can_fit and will_have(member, "predict")):
+        raise ValueError(
+            f"The estimator {name!r} should be a {kind}: an instance with fit and predict, or "
+            f'"drop"; got {member!r}'
+        )
+    try:
+        found = get_tags(member).estimator_type
+    except Exception:  # tags are not everybody's; without them nothing is known
+        found = None
+    if found in ("classifier", "regressor", "clusterer", "outlier_detector") and found != kind:
+        raise ValueError(
+            f"The estimator {type(member).__name__} should be a {kind}: {name!r} is a {found}"
+        )
+
+
+def check_class_counts(model: Any, outputs: Sequence[Any]) -> None:
+    """Raise unless the members of a loaded model predict as many classes as it has."""
+    if type(model.n_features_in_) is not int or model.n_features_in_ < 1:
+        raise ValueError("the number of features is no number")
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and len(names) != model.n_features_in_:
+        raise ValueError("there must be a name for each feature")
+    classes = model.classes_ if model._member_kind == "classifier" else ()
+    is_of_sets = type(classes) is list  # rows can have several labels
+    found = {(output.n_labels, output.n_classes) for output in outputs}
+    if found != {(len(classes), 0) if is_of_sets else (0, len(classes))}:
+        raise ValueError("members predict another number of classes")

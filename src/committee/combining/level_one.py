@@ -1,275 +1,499 @@
-"""Predictions of members on rows that they have not seen, and the members that will predict."""
+"""Level-one data: predictions of members on rows that they have not been fitted to.
+
+A meta-learner, or weights of votes, are learnt from them. A plan has the rows that members are
+fitted to and those that they predict afterwards, for each layer of a stack. Every plan is checked:
+no row is on both sides of a split.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.frozen import FrozenEstimator
+from sklearn.base import clone
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 
-from committee.base.params import is_int, is_real
+from committee.base.params import check_int, check_real, is_int, is_real
+from committee.base.sampling import SeedUse, number_groups, parameter_seed
 from committee.base.work import Progress
-from committee.combining.level_one_plan import LevelOnePlan, Split
-from committee.files.codec_classes import register
-from committee.members.named_members import Named
-from committee.members.output import Output
-from committee.members.parallel import is_own
-from committee.members.team import Floats, Rows, Task, Team
-from committee.tables.native_table import reads_tables
+from committee.combining.fold_mean import FoldMean
+from committee.evaluation.early_stopping import fold_rows, held_out_rows
+from committee.members.output import Floats, Output, OutputRule, has_out_of_bag
+from committee.members.training import Rows, Task, TrainingData, is_own
+
+Named = list[tuple[str, Any]]
+Split = tuple[Rows, Rows]
+
+_N_FOLDS = 5
+_NAMES = ("prefit", "oob", "loo", "time")
+
+# --- the rows of each fit -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class LevelOnePlan:
+    """Which rows members are fitted to, and which they predict afterwards.
+
+    Parameters
+    ----------
+    source : {"splits", "oob", "prefit"}
+        Splits of the rows, out-of-bag rows where members have them, or members that are fitted
+        already.
+    layers : list of list of (train, test)
+        The splits of each layer. With "oob" for members without out-of-bag rows.
+    """
+
+    source: str
+    layers: list[list[Split]]
+
+    @property
+    def is_forward(self) -> bool:
+        """Whether all rows that are predicted come after those that are fitted to, as in time.
+
+        Examples
+        --------
+        >>> early, late = np.arange(3), np.arange(3, 6)
+        >>> pairs = [(early, late), (late, early)]
+        >>> [LevelOnePlan("splits", [[pair]]).is_forward for pair in pairs]
+        [True, False]
+        """
+        splits = self.layers[0]
+        if self.source != "splits" or not splits:
+            return False
+        return all(train.max() < test.min() for train, test in splits)
+
+
+@dataclass(frozen=True, eq=False)
+class PlanRows:
+    """The rows that are split.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    y : ndarray
+        Class codes, or numbers.
+    is_classifier : bool
+        Whether they are codes.
+    weights : ndarray of float64 or None
+        A row of weight zero is absent.
+    groups : array-like or None
+        Rows of a group stay together.
+    X : object
+        The table, for splitters that read it.
+    seed : int
+        Decides which rows are held out.
+    """
+
+    n_rows: int
+    y: NDArray[Any]
+    is_classifier: bool
+    weights: Floats | None
+    groups: Any
+    X: Any
+    seed: int
+
+    @classmethod
+    def of(cls, data: TrainingData, groups: Any, seed: int) -> PlanRows:
+        """Return the rows of training data."""
+        is_classifier, X = data.labels is not None, data.table.native
+        own = parameter_seed(seed, SeedUse.SPLITS)
+        return cls(len(data.y), data.y, is_classifier, data.weights, groups, X, own)
+
+    @cached_property
+    def present(self) -> Rows:
+        """The rows that are there."""
+        if self.weights is None:
+            return np.arange(self.n_rows)
+        return np.flatnonzero(self.weights)
+
+    @cached_property
+    def group_numbers(self) -> NDArray[Any] | None:
+        """The number of the group of each row; None without groups."""
+        return None if self.groups is None else number_groups(self.groups, self.n_rows)[1]
+
+
+def check_cv(cv: Any) -> None:
+    """Raise unless `cv` is one of what is accepted."""
+    is_text = isinstance(cv, str)
+    if cv is None or (is_text and cv in _NAMES) or (not is_text and hasattr(cv, "split")):
+        return
+    if is_int(cv):
+        check_int("cv", cv, 2)
+    elif is_real(cv):
+        check_real("cv", cv, 0.0, 1.0, include_low=False, include_high=False)
+    elif isinstance(cv, str) or not isinstance(cv, Iterable):
+        kind = ValueError if isinstance(cv, str) else TypeError
+        raise kind(
+            "cv must be None, a number of folds, a share of rows to hold out between 0 and 1, "
+            '"loo", "time", "oob", "prefit", a splitter or a list of (train, test) rows; got '
+            f"{cv!r}"
+        )
+
+
+def plan_level_one(cv: Any, rows: PlanRows, n_layers: int) -> LevelOnePlan:
+    """Return the plan of `n_layers` layers.
+
+    Parameters
+    ----------
+    cv : object
+        See `check_cv`.
+    rows : PlanRows
+        The rows.
+    n_layers : int
+        Layers of members.
+
+    Returns
+    -------
+    plan : LevelOnePlan
+        Splits for each layer.
+
+    Examples
+    --------
+    >>> y = np.array([0, 0, 0, 1, 1, 1])
+    >>> rows = PlanRows(6, y, True, None, None, y, seed=0)
+    >>> [test.tolist() for _, test in plan_level_one(3, rows, 1).layers[0]]
+    [[0, 3], [1, 4], [2, 5]]
+    """
+    check_cv(cv)
+    if isinstance(cv, str) and cv == "prefit":
+        return LevelOnePlan("prefit", [[]] * n_layers)
+    if is_real(cv) and not is_int(cv):
+        return LevelOnePlan("splits", _hold_out_chain(float(cv), rows, n_layers))
+    is_oob = isinstance(cv, str) and cv == "oob"
+    splits = _splits(None if is_oob else cv, rows)
+    # Members draw rows and not groups, so groups are kept together by folds.
+    source = "oob" if is_oob and rows.groups is None else "splits"
+    return LevelOnePlan(source, [splits] * n_layers)
+
+
+def _splits(cv: Any, rows: PlanRows) -> list[Split]:
+    if cv is None or is_int(cv) or isinstance(cv, str):
+        # A row of weight zero is absent before rows are dealt.
+        present, groups = rows.present, rows.group_numbers
+        y = rows.y[present]
+        groups = None if groups is None else groups[present]
+        splitter = _own_splitter(cv, rows.is_classifier, groups is not None)
+        _check_enough(splitter, len(present))
+        if isinstance(splitter, TimeSeriesSplit):
+            groups = None  # checked below
+        return _checked(splitter.split(np.zeros((len(y), 1)), y, groups), rows, present)
+    pairs = cv.split(rows.X, rows.y, rows.groups) if hasattr(cv, "split") else cv
+    return _checked(pairs, rows, np.arange(rows.n_rows))
+
+
+def _own_splitter(cv: Any, is_classifier: bool, has_groups: bool) -> Any:
+    if isinstance(cv, str):
+        if cv == "time":
+            return TimeSeriesSplit(_N_FOLDS)
+        return LeaveOneGroupOut() if has_groups else LeaveOneOut()
+    n_folds = _N_FOLDS if cv is None else int(cv)
+    if has_groups:
+        return StratifiedGroupKFold(n_folds) if is_classifier else GroupKFold(n_folds)
+    return StratifiedKFold(n_folds) if is_classifier else KFold(n_folds)
+
+
+def _check_enough(splitter: Any, n_rows: int) -> None:
+    n_folds = getattr(splitter, "n_splits", 2)
+    if n_rows < n_folds + isinstance(splitter, TimeSeriesSplit):
+        raise ValueError(
+            f"cv deals the rows into {n_folds} parts, but there are only {n_rows} rows "
+            f"(n_samples={n_rows}); give a smaller cv"
+        )
+
+
+def _checked(pairs: Iterable[Any], rows: PlanRows, places: Rows) -> list[Split]:
+    """Return splits as row numbers without absent rows; raise if one would leak."""
+    is_present = np.zeros(rows.n_rows, bool)
+    is_present[rows.present] = True
+    found = []
+    for number, pair in enumerate(pairs):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ValueError(f"cv must give pairs of (train, test) rows; got {pair!r}")
+        train, test = (_row_numbers(part, len(places), number) for part in pair)
+        train, test = places[train], places[test]
+        both = np.intersect1d(train, test)
+        if len(both):
+            raise ValueError(
+                f"split {number} of cv tests {len(both)} rows that it also trains on (row "
+                f"{both[0]} for one): members would predict rows that they have seen"
+            )
+        train, test = train[is_present[train]], test[is_present[test]]
+        if rows.group_numbers is not None:
+            _check_groups(rows.group_numbers, train, test, number)
+        if len(train) and len(test):
+            found.append((train, test))
+    if not found:
+        raise ValueError("cv gives no split with rows to train on and rows to test")
+    return found
+
+
+def _check_groups(numbers: NDArray[Any], train: Rows, test: Rows, number: int) -> None:
+    shared = np.isin(numbers[test], numbers[train])
+    if shared.any():
+        raise ValueError(
+            f"split {number} of cv has rows of one group on both sides (row {test[shared][0]} for "
+            "one); leave groups out, or give a cv that keeps them together: a number of folds, "
+            "a share of rows to hold out, or a splitter that reads groups"
+        )
+
+
+def _row_numbers(part: Any, n_rows: int, number: int) -> Rows:
+    rows = np.asarray(part)
+    if rows.dtype.kind == "b" and rows.shape == (n_rows,):
+        return np.flatnonzero(rows)
+    if rows.dtype.kind not in "iu" and rows.size:
+        raise TypeError(f"split {number} of cv must hold row numbers; got {rows.dtype}")
+    rows = rows.astype(np.int64).ravel()
+    if len(rows) and (rows.min() < 0 or rows.max() >= n_rows):
+        raise ValueError(
+            f"split {number} of cv must hold row numbers from 0 to {n_rows - 1}; got "
+            f"{rows.min()} to {rows.max()}"
+        )
+    return rows
+
+
+def _hold_out_chain(share: float, rows: PlanRows, n_layers: int) -> list[list[Split]]:
+    """Deal the rows into one part more than there are layers.
+
+    Each layer is fitted to its own part and predicts all parts that follow.
+    """
+    generator = np.random.default_rng(rows.seed)
+    classes = rows.y.astype(np.int32) if rows.is_classifier else None
+    options: dict[str, Any] = {"classes": classes, "groups": rows.groups}
+    n_present = len(rows.present)
+    if n_present < n_layers + 1:
+        raise ValueError(
+            f"a share of rows to hold out for {n_layers} layers needs more than {n_layers} rows; "
+            f"got {n_present} sample(s)"
+        )
+    held_out = held_out_rows(rows.n_rows, share, generator, weights=rows.weights, **options)
+    parts = [np.setdiff1d(rows.present, held_out), held_out]
+    if n_layers > 1:
+        weights = np.zeros(rows.n_rows)
+        weights[held_out] = 1.0
+        later = fold_rows(rows.n_rows, n_layers, generator, weights=weights, **options)
+        parts = [parts[0], *later]
+    if len(parts) <= n_layers:
+        raise ValueError(
+            f"cv={share} holds out {len(held_out)} rows, too few for {n_layers} layers; hold out "
+            "a larger share"
+        )
+    return [
+        [(parts[layer], np.sort(np.concatenate(parts[layer + 1 :])))] for layer in range(n_layers)
+    ]
+
+
+# --- a layer of members -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMember:
+    """A member of a fitted layer.
+
+    Parameters
+    ----------
+    estimator : estimator or None
+        Fitted, to predict with; None if it was to be fitted to folds only.
+    output : Output
+        What it predicts.
+    prediction : ndarray of float64, shape (n_rows, n_columns), or None
+        The level-one data: predictions of models that were not fitted to the row, their mean where
+        there are several, NaN where there is none.
+    """
+
+    estimator: Any
+    output: Output
+    prediction: Floats | None
 
 
 @dataclass(frozen=True, eq=False)
 class LevelOne:
-    """What came out of fitting one layer of members.
+    """A fitted layer of members and its level-one data.
 
     Parameters
     ----------
-    members : list of estimators
-        Fitted, to predict with.
-    outputs : list of Output
-        How each is asked.
-    predictions : list of ndarray of float64, shape (n_rows, n_columns)
-        What members that had not seen a row said about it, the mean where several did; NaN where
-        none did. Empty if nobody asked for them.
-    covered : ndarray of bool, shape (n_rows,)
-        Rows that every member has a prediction on.
+    members : list of FittedMember
+        The members, all with predictions or all without.
+    n_rows : int
+        Number of rows that they were fitted to.
     """
 
-    members: list[Any]
-    outputs: list[Output]
-    predictions: list[Floats]
-    covered: NDArray[np.bool_]
-
-
-@register("FoldMean")
-class FoldMean(BaseEstimator):
-    """The mean of the models that were fitted to the folds, in place of one fitted to all rows.
-
-    Parameters
-    ----------
-    output : Output
-        How the predictions of the models are read. Named as in model files.
-    estimators : list of estimators
-        The fitted models.
-    """
-
-    def __init__(self, voice: Output, estimators: list[Any]) -> None:
-        self.voice = voice
-        self.estimators = estimators
+    members: list[FittedMember]
+    n_rows: int
 
     @property
-    def _reads_tables(self) -> bool:
-        return all(reads_tables(each) for each in self.estimators)
+    def estimators(self) -> list[Any]:
+        return [member.estimator for member in self.members]
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
+    @property
+    def outputs(self) -> list[Output]:
+        return [member.output for member in self.members]
 
-    def _validate_loaded(self) -> None:
-        """Check that the parts of a loaded model fit each other."""
-        if type(self.voice) is not Output or type(self.estimators) is not list:
-            raise ValueError("models of folds need a voice")
-        check_answers(self.estimators, [self.voice] * max(len(self.estimators), 1))
+    @property
+    def predictions(self) -> list[Floats]:
+        return [member.prediction for member in self.members if member.prediction is not None]
 
-    def _mean(self, X: Any) -> Floats:
-        parts = [self.voice.ask(each, X) for each in self.estimators]
-        return np.asarray(sum(parts[1:], start=parts[0]) / len(parts))
+    def covered(self, weights: Floats | None) -> Rows:
+        """Return the rows of positive weight on which every member has a prediction."""
+        is_kept = np.ones(self.n_rows, bool) if weights is None else weights > 0
+        for each in self.predictions:
+            is_kept = is_kept & ~np.isnan(each).any(axis=1)
+        return np.flatnonzero(is_kept)
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the mean of the probabilities, in the order of all classes."""
-        return self._mean(X)
-
-    def decision_function(self, X: Any) -> Floats:
-        """Return the mean of the scores."""
-        return self._mean(X)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the mean of the numbers, or the class code with the largest mean."""
-        mean = self._mean(X)
-        if self.voice.n_labels:
-            return np.asarray(mean >= 0.5, np.int64)
-        if not self.voice.n_classes:
-            return np.asarray(mean[:, 0])
-        if mean.shape[1] == 1:
-            return np.asarray(mean[:, 0] > 0, np.int64)
-        return np.asarray(mean.argmax(axis=1))
+    def kept_rows(self, weights: Floats | None) -> Rows:
+        """Return the same rows; raise if there are none."""
+        kept = self.covered(weights)
+        if len(kept) == 0:
+            raise ValueError("no row has a prediction of every member; cv leaves no level-one data")
+        return kept
 
 
-def check_answers(members: Any, outputs: Any) -> None:
-    """Raise unless there is a voice for each loaded member, which can be asked so."""
-    if type(members) is not list or type(outputs) is not list or not members:
-        raise ValueError("there are no members")
-    if len(members) != len(outputs) or not all(type(each) is Output for each in outputs):
-        raise ValueError("members and voices do not fit each other")
-    for member, output in zip(members, outputs, strict=True):
-        if not callable(getattr(member, output.method, None)):
-            raise ValueError(f"a member has no {output.method}")
-
-
-def count_fits(pairs: Named, plan: LevelOnePlan, n_splits: int, n_rows: int, *, refit: bool) -> int:
-    """Return how many fits a layer takes that is asked for predictions."""
-    if plan.source == "prefit":
-        return 0
-    is_once = [plan.source == "oob" and _has_oob(each, n_rows) for _, each in pairs]
-    return sum(1 if once else n_splits + refit for once in is_once)
-
-
-def fit_layer(
-    team: Team,
-    pairs: Named,
-    outputs: Sequence[Output],
-    plan: LevelOnePlan,
-    splits: Sequence[Split],
-    *,
-    refit: bool,
-    wants_predictions: bool,
-    progress: Progress,
-    fits_whole: bool = True,
-) -> LevelOne:
-    """Fit a layer of members, and gather what those say who have not seen a row.
+@dataclass(frozen=True, eq=False)
+class LayerMember:
+    """A member of a layer that is to be fitted.
 
     Parameters
     ----------
-    team : Team
-        The rows.
-    pairs : list of (name, estimator)
-        The members.
-    outputs : sequence of Output
-        How each is asked.
-    plan : LevelOnePlan
-        Whether predictions come from splits, out-of-bag rows or fitted members.
-    splits : sequence of (train, test)
-        The splits of this layer.
-    refit : bool
-        Fit the members to all rows in the end; otherwise models of the splits are averaged.
-    wants_opinions : bool
-        Without, members are fitted to all rows and nothing else.
-    progress : Progress
-        Told how many fits are done.
-    fits_whole : bool, default=True
-        Without, members that would be fitted once more, to all rows, are None: whoever looks at
-        the predictions first decides which of them are worth a fit.
-
-    Returns
-    -------
-    layer : LevelOne
-        Members and predictions.
+    name : str
+        Its name.
+    estimator : estimator
+        What is copied and fitted.
+    output : Output
+        What it predicts.
     """
-    if plan.source == "prefit":
-        return _ask_fitted(team, pairs, outputs, wants_predictions)
-    wants_oob = wants_predictions and plan.source == "oob"
-    has_oob = [wants_oob and _has_oob(each, len(team.y)) for _, each in pairs]
-    tasks: list[Task] = []
-    owners: list[int] = []
-    for number, ((name, estimator), output) in enumerate(zip(pairs, outputs, strict=True)):
-        own = []
-        if has_oob[number]:
-            own.append(Task(name, number, clone(estimator).set_params(oob_score=True)))
-        else:
-            if fits_whole and (refit or not wants_predictions):
-                own.append(Task(name, number, estimator))
-            if wants_predictions:
-                own += [
-                    Task(name, number, estimator, train, test, output, keeps=not refit)
-                    for train, test in splits
-                ]
-        tasks += own
-        owners += [number] * len(own)
-    with warnings.catch_warnings():
-        if any(has_oob):  # rows without an out-of-bag prediction are left out here
-            warnings.filterwarnings("ignore", message="(?s).*(out-of-bag|OOB)")
-        results = team.run(tasks, progress)
-    members: list[Any] = []
-    predictions: list[Floats] = []
-    outputs = list(outputs)
-    for number, (_, estimator) in enumerate(pairs):
-        mine = [
-            (task, result)
-            for owner, task, result in zip(owners, tasks, results, strict=True)
-            if owner == number
-        ]
-        output = outputs[number]
-        if has_oob[number]:
-            member = mine[0][1][0]
-            predictions.append(_on_all_rows(_oob_prediction(member, output), team))
-            members.append(member.set_params(oob_score=estimator.get_params()["oob_score"]))
-            continue
-        whole = [result[0] for task, result in mine if task.train is None]
-        folds = [(task.test, result) for task, result in mine if task.train is not None]
-        if wants_predictions:
-            predictions.append(_mean_prediction(len(team.y), folds))
-        if whole or refit:
-            members.append(whole[0] if whole else None)
-        else:
-            members.append(FoldMean(output, [member for _, (member, _) in folds]))
-            outputs[number] = replace(output, labels=None)
-    return LevelOne(members, outputs, predictions, _covered(predictions, len(team.y)))
+
+    name: str
+    estimator: Any
+    output: Output
 
 
-def _ask_fitted(
-    team: Team, pairs: Named, outputs: Sequence[Output], wants_predictions: bool
-) -> LevelOne:
-    members = [estimator for _, estimator in pairs]
-    predictions = []
-    if wants_predictions:
-        predictions = [team.ask(each, v, None) for each, v in zip(members, outputs, strict=True)]
-    return LevelOne(members, list(outputs), predictions, _covered(predictions, len(team.y)))
+def layer_members(pairs: Named, rule: OutputRule, data: TrainingData) -> list[LayerMember]:
+    """Return named estimators as members of a layer."""
+    return [
+        LayerMember(name, each, rule.output(name, each, data.labels, data.values))
+        for name, each in pairs
+    ]
 
 
-def _covered(predictions: Sequence[Floats], n_rows: int) -> NDArray[np.bool_]:
-    covered = np.ones(n_rows, bool)
-    for each in predictions:
-        covered &= ~np.isnan(each).any(axis=1)
-    return covered
+@dataclass(frozen=True, eq=False)
+class LayerPlan:
+    """How a layer of members is fitted.
+
+    Parameters
+    ----------
+    members : list of LayerMember
+        The members.
+    source : {"splits", "oob", "prefit"}
+        See `LevelOnePlan`.
+    splits : list of (train, test)
+        The splits of this layer.
+    refit : bool, default=True
+        Fit the members to all rows in the end; otherwise the models of the splits are averaged.
+    wants_predictions : bool, default=True
+        Without, members are fitted to all rows and nothing else.
+    fits_whole : bool, default=True
+        Without, members that would be fitted once more, to all rows, are None: the predictions
+        decide which of them are worth a fit.
+    """
+
+    members: list[LayerMember]
+    source: str
+    splits: Sequence[Split]
+    refit: bool = True
+    wants_predictions: bool = True
+    fits_whole: bool = True
+
+    def fit(self, data: TrainingData, progress: Progress) -> LevelOne:
+        """Fit the members to the rows, and gather their level-one data."""
+        n_rows = len(data.y)
+        if self.source == "prefit":
+            return LevelOne([self._predicted(member, data) for member in self.members], n_rows)
+        tasks = [self._tasks(number, data) for number in range(len(self.members))]
+        with warnings.catch_warnings():
+            if self.source == "oob":  # rows without an out-of-bag prediction are left out here
+                warnings.filterwarnings("ignore", message="(?s).*(out-of-bag|OOB)")
+            results = iter(data.run([task for own in tasks for task in own], progress))
+        fitted = []
+        for member, own in zip(self.members, tasks, strict=True):
+            fitted.append(self._finished(member, data, [(task, *next(results)) for task in own]))
+        return LevelOne(fitted, n_rows)
+
+    def n_fits(self, n_rows: int) -> int:
+        """Return the number of fits."""
+        if self.source == "prefit":
+            return 0
+        n_each = self.wants_predictions * len(self.splits) + (self.fits_whole and self._fits_all)
+        return sum(1 if self._uses_oob(member, n_rows) else n_each for member in self.members)
+
+    @property
+    def _fits_all(self) -> bool:
+        """Whether members are fitted to all rows, sooner or later."""
+        return self.refit or not self.wants_predictions
+
+    def _uses_oob(self, member: LayerMember, n_rows: int) -> bool:
+        is_wanted = self.wants_predictions and self.source == "oob"
+        return is_wanted and has_out_of_bag(
+            member.estimator, n_rows, is_own=is_own(member.estimator)
+        )
+
+    def _tasks(self, number: int, data: TrainingData) -> list[Task]:
+        member = self.members[number]
+        if self._uses_oob(member, len(data.y)):
+            with_oob = clone(member.estimator).set_params(oob_score=True)
+            return [Task(data.template(member.name, number, with_oob))]
+        template = data.template(member.name, number, member.estimator)
+        tasks = [Task(template)] if self.fits_whole and self._fits_all else []
+        if self.wants_predictions:
+            output, keeps = member.output, not self.refit
+            tasks += [
+                Task(template, train, test=test, output=output, keeps=keeps)
+                for train, test in self.splits
+            ]
+        return tasks
+
+    def _predicted(self, member: LayerMember, data: TrainingData) -> FittedMember:
+        estimator, output = member.estimator, member.output
+        predicted = data.predict(estimator, output) if self.wants_predictions else None
+        return FittedMember(estimator, output, predicted)
+
+    def _finished(
+        self, member: LayerMember, data: TrainingData, results: list[tuple[Task, Any, Any]]
+    ) -> FittedMember:
+        """Return a member from what its tasks gave: fitted estimators and predictions."""
+        output = member.output
+        if self._uses_oob(member, len(data.y)):
+            fitted = results[0][1]
+            predicted = data.out_of_bag(fitted, output)
+            own = member.estimator.get_params()["oob_score"]
+            return FittedMember(fitted.set_params(oob_score=own), output, predicted)
+        whole = [fitted for task, fitted, _ in results if task.train is None]
+        folds = [(task.test, *found) for task, *found in results if task.train is not None]
+        prediction = _mean_prediction(len(data.y), folds) if self.wants_predictions else None
+        if self._fits_all:
+            return FittedMember(whole[0] if whole else None, output, prediction)
+        models = FoldMean(output, [fitted for _, fitted, _ in folds])
+        return FittedMember(models, replace(output, labels=None), prediction)
 
 
-def _mean_prediction(n_rows: int, folds: Sequence[tuple[Rows | None, tuple[Any, Any]]]) -> Floats:
-    """Return the mean over the models that were asked about a row; NaN where none was."""
-    width = folds[0][1][1].shape[1]
-    total, counts = np.zeros((n_rows, width)), np.zeros(n_rows)
-    for test, (_, prediction) in folds:
-        total[test] += prediction
+def _mean_prediction(n_rows: int, folds: Sequence[tuple[Rows | None, Any, Any]]) -> Floats:
+    """Return the mean over the models that predicted a row; NaN where none did."""
+    total, counts = np.zeros((n_rows, folds[0][2].shape[1])), np.zeros(n_rows)
+    for test, _, predicted in folds:
+        total[test] += predicted
         counts[test] += 1
     with np.errstate(invalid="ignore"):
         return np.asarray(total / counts[:, np.newaxis])
-
-
-# --- out-of-bag rows ----------------------------------------------------------------------------
-
-
-def _has_oob(estimator: Any, n_rows: int) -> bool:
-    """Whether a member leaves rows out that it can be asked about after one fit."""
-    if isinstance(estimator, FrozenEstimator) or not hasattr(estimator, "get_params"):
-        return False
-    params = estimator.get_params(deep=False)
-    if "oob_score" not in params or params.get("bootstrap", False) or not is_own(estimator):
-        return "oob_score" in params and bool(params.get("bootstrap", False))
-    drawn = params.get("max_samples")  # without replacement
-    return (is_int(drawn) and drawn < n_rows) or (is_real(drawn) and 0 < drawn < 1)
-
-
-def _on_all_rows(prediction: Floats, team: Team) -> Floats:
-    """Return predictions for all rows of a team; a member may have been fitted to those present."""
-    if team.weights is None or len(prediction) == len(team.y):
-        return prediction
-    values = np.full((len(team.y), prediction.shape[1]), np.nan)
-    values[team.weights > 0] = prediction
-    return values
-
-
-def _oob_prediction(member: Any, output: Output) -> Floats:
-    if not output.n_classes:
-        return np.asarray(member.oob_prediction_, np.float64).reshape(-1, 1)
-    shares = np.array(member.oob_decision_function_, np.float64)
-    shares[shares.sum(axis=1) == 0] = np.nan  # scikit-learn's mark of a row without prediction
-    codes = output.codes_of(member)
-    values = np.where(np.isnan(shares[:, :1]), np.nan, np.zeros((len(shares), output.n_classes)))
-    values[:, codes] = shares
-    if output.method == "predict":
-        votes = np.eye(output.n_classes)[np.nan_to_num(values).argmax(axis=1)]
-        return np.where(np.isnan(values[:, :1]), np.nan, votes)
-    return values

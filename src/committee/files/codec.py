@@ -232,7 +232,7 @@ class _Encoder:
                     'with "_" or are declared in its _stored_attributes'
                 )
         return {
-            "params": self._members(params, path, depth),
+            "params": self._named(cls, params, path, depth),
             "attributes": self._named(cls, attributes, path, depth),
         }
 
@@ -338,14 +338,17 @@ class _Decoder:
         cls = storable_class(expect(str, name))
         if cls is None or not is_estimator(cls):
             raise BadContent(f"it holds an estimator {name!r}, which this committee does not know")
-        unknown = sorted(expect(dict, params).keys() - parameter_names(cls))
+        own_params = {key: python_name(cls, key) for key in expect(dict, params)}
+        known = parameter_names(cls)
+        unknown = sorted(key for key, own in own_params.items() if own not in known)
         if unknown:
             raise BadContent(f"it has parameters that {name} does not have: {', '.join(unknown)}")
         own_names = {key: python_name(cls, key) for key in expect(dict, attributes)}
         for key, own in own_names.items():
             if own is None or not may_be_attribute(cls, own):
                 raise BadContent(f"it sets {key!r} of {name}, which is no fitted attribute")
-        model = build(cls, {key: self.decode(obj, depth) for key, obj in params.items()})
+        arguments = {own_params[key] or key: self.decode(obj, depth) for key, obj in params.items()}
+        model = build(cls, arguments)
         for key, obj in attributes.items():
             setattr(model, own_names[key] or key, self.decode(obj, depth))
         return validated(model)

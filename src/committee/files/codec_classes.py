@@ -38,7 +38,7 @@ def register(tag: str) -> Callable[[Class], Class]:
     of the dataclass or of ``_stored_fields``, are both attributes and constructor arguments. Older
     files may lack those in ``_later_fields``, which take their defaults. An ``IntEnum`` is stored
     as the tag with its number.
-    Attributes and fields are called in files as they are in Python, or as the dict
+    Parameters, attributes and fields are called in files as they are in Python, or as the dict
     ``_stored_names`` says: ``{"name in Python": "name in files"}``.
     After loading, ``_validate_loaded()`` is called where it exists: it raises ValueError if the
     parts do not fit each other, and builds the derived attributes again.
@@ -120,7 +120,7 @@ def tag_of(cls: type) -> str | None:
 
 
 def stored_names(cls: type) -> dict[str, str]:
-    """Return the names in files of attributes and fields that have another name in Python."""
+    """Return the names in files of what has another name in Python."""
     names: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         names |= vars(base).get("_stored_names", {})
@@ -128,7 +128,7 @@ def stored_names(cls: type) -> dict[str, str]:
 
 
 def python_name(cls: type, stored: str) -> str | None:
-    """Return the attribute or field that a file means; None if there is none of that name."""
+    """Return the name in Python of a name in a file; None if there is none."""
     names = stored_names(cls)
     for name, other in names.items():
         if other == stored:

@@ -101,6 +101,16 @@ class FittedForest(ForestAnswers, ContributionsMixin, Estimator):
         self._check_fitted()
         return TreeList(self)
 
+    def _each_prediction(self, X: Any) -> Floats:
+        """Return the prediction of each tree, shape (n_trees, n_rows, n_values)."""
+        predicted = self._forest.predict_each(self._read(X), self._threads()).transpose(1, 0, 2)
+        if not self._is_hard:
+            return predicted
+        ends = np.cumsum([len(each) for each in self._class_labels() or []])[:-1]
+        parts = np.split(predicted, ends, axis=2)
+        votes = [np.eye(part.shape[2])[part.argmax(axis=2)] for part in parts]
+        return np.concatenate(votes, axis=2)
+
     def __len__(self) -> int:
         """Return the number of trees."""
         return self.n_trees_

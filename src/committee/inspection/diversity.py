@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.params import check_choice
-from committee.inspection.panel import Panel, make_panel
+from committee.inspection.ensemble_members import EnsembleMembers, members_of
 from committee.tables.native_table import AnyTable
 from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
 
@@ -58,7 +58,7 @@ class Diversity:
         Share of rows that each gets right; None for numbers.
     error : ndarray of float64, shape (n_members,)
         Squared error of each: of its prediction, or of its probabilities summed over the classes
-        (Brier score). A member that is asked for votes counts as sure.
+        (Brier score). A vote counts as a probability of one.
     combined_error : float
         The same of the weighted mean of all predictions: E_c.
     mean_error : float
@@ -154,9 +154,9 @@ class Diversity:
         return pd.DataFrame(columns)
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name} {value:.3g}" for name, value in self.means.items())
+        means = ", ".join(f"{name} {value:.3g}" for name, value in self.means.items())
         lines = [f"Diversity of {len(self.names)} members on {self.n_rows} rows; means of pairs:"]
-        lines.append(f"  {told}")
+        lines.append(f"  {means}")
         if self.accuracy is not None:
             lines.append(
                 f"  accuracy: members {self.accuracy.min():.3g} to {self.accuracy.max():.3g}, "
@@ -200,7 +200,7 @@ def diversity(committee: Any, X: Any, y: Any, sample_weight: Any = None) -> Dive
     .. math:: (\bar f - y)^2 = \sum_i w_i (f_i - y)^2 - \sum_i w_i (f_i - \bar f)^2
 
     on every row (Krogh and Vedelsby 1995). It holds for the mean of probabilities too, summed over
-    the classes. Classes are voted for, and not told as probabilities, where the committee counts
+    the classes. Members have votes in place of probabilities where the committee counts
     votes (``voting="hard"``, AdaBoost) or a member has no `predict_proba`. Weights may be negative
     in AdaBoost; then so may be the ambiguity.
 
@@ -215,17 +215,17 @@ def diversity(committee: Any, X: Any, y: Any, sample_weight: Any = None) -> Dive
     >>> abs(gap) < 1e-12, bool(found.committee_accuracy > found.accuracy.mean())
     (True, True)
     """
-    panel = make_panel(committee)
+    members = members_of(committee)
     table = AnyTable(X)
-    target = _Target(y, panel.labels)
+    target = _Target(y, members.labels)
     check_same_length(table.n_rows, target.n_rows)
     weights = read_weights(sample_weight, table.n_rows)
-    own = _own_answer(committee, X)
+    own = _own_prediction(committee, X)
     if weights is None:
         weights = np.ones(table.n_rows)
-    tally = _Tally(panel, target.n_classes)
-    for rows in _blocks(np.flatnonzero(weights), len(panel) * max(target.n_classes, 1)):
-        predictions, codes = _ask_all(panel, AnyTable(table.take(rows, None)), target)
+    tally = _Tally(members, target.n_classes)
+    for rows in _blocks(np.flatnonzero(weights), len(members) * max(target.n_classes, 1)):
+        predictions, codes = _predict_all(members, AnyTable(table.take(rows, None)), target)
         answers = None if own is None else target.of_committee(own, rows)
         tally.add(predictions, codes, target.rows(rows), weights[rows], answers)
     return tally.result()
@@ -237,7 +237,7 @@ def _blocks(rows: NDArray[np.int64], n_cells: int) -> Iterator[NDArray[np.int64]
         yield rows[begin : begin + size]
 
 
-def _own_answer(committee: Any, X: Any) -> tuple[NDArray[Any], Floats | None] | None:
+def _own_prediction(committee: Any, X: Any) -> tuple[NDArray[Any], Floats | None] | None:
     """Return what the committee itself predicts, and its probabilities where it has them."""
     if isinstance(committee, list | tuple):
         return None
@@ -246,17 +246,19 @@ def _own_answer(committee: Any, X: Any) -> tuple[NDArray[Any], Floats | None] | 
     return np.asarray(committee.predict(X)), shares
 
 
-def _ask_all(panel: Panel, table: AnyTable, target: _Target) -> tuple[Floats, Codes | None]:
+def _predict_all(
+    members: EnsembleMembers, table: AnyTable, target: _Target
+) -> tuple[Floats, Codes | None]:
     """Return predictions (n_members x n_rows x n_values) and codes (n_rows x n_members)."""
-    said = [panel.ask(number, table) for number in range(len(panel))]
-    predictions = np.stack([target.spread(prediction) for prediction, _ in said])
-    if panel.labels is None:
+    pairs = [members.predict(number, table) for number in range(len(members))]
+    predictions = np.stack([target.spread(prediction) for prediction, _ in pairs])
+    if members.labels is None:
         return predictions, None
-    return predictions, np.column_stack([codes for _, codes in said if codes is not None])
+    return predictions, np.column_stack([codes for _, codes in pairs if codes is not None])
 
 
 class _Target:
-    """The truth: a number, or a one for the class of a row; labels may be new to the members."""
+    """The truth: a number, or a one for the class of a row; members may lack labels."""
 
     def __init__(self, y: Any, known: NDArray[Any] | None) -> None:
         if known is None:
@@ -301,9 +303,9 @@ class _Target:
 class _Tally:
     """Adds up what `Diversity` needs, block of rows by block."""
 
-    def __init__(self, panel: Panel, n_classes: int) -> None:
-        n_members = len(panel)
-        self._panel, self._n_classes = panel, n_classes
+    def __init__(self, members: EnsembleMembers, n_classes: int) -> None:
+        n_members = len(members)
+        self._members, self._n_classes = members, n_classes
         self._n_rows, self._total = 0, 0.0
         self._error, self._spread = np.zeros(n_members), np.zeros(n_members)
         self._combined, self._own, self._own_right = 0.0, 0.0, 0.0
@@ -322,7 +324,7 @@ class _Tally:
     ) -> None:
         values, true_codes = truth
         errors = predictions - values  # first, or small errors of large numbers lose their digits
-        mean = np.einsum("m,mrv->rv", self._panel.weights, errors)
+        mean = np.einsum("m,mrv->rv", self._members.weights, errors)
         self._error += _weighted_sum((errors**2).sum(axis=2), weights)
         self._spread += _weighted_sum(((errors - mean) ** 2).sum(axis=2), weights)
         self._combined += float(_weighted_sum((mean**2).sum(axis=1), weights))
@@ -350,23 +352,23 @@ class _Tally:
             _symmetric_product(wrong, weights),
         ]
         for code in range(self._n_classes):
-            said = (codes == code).astype(np.float64)
-            self._agree += _symmetric_product(said, weights)
-            self._predicted[:, code] += _weighted_sum(said.T, weights)
+            is_code = (codes == code).astype(np.float64)
+            self._agree += _symmetric_product(is_code, weights)
+            self._predicted[:, code] += _weighted_sum(is_code.T, weights)
 
     def result(self) -> Diversity:
-        panel, total = self._panel, self._total
-        is_class = panel.labels is not None
+        members, total = self._members, self._total
+        is_class = members.labels is not None
         n11, n10, n00 = self._both / total
         n01 = n10.T
         return Diversity(
-            panel.names,
-            panel.weights,
+            members.names,
+            members.weights,
             np.diag(n11).copy() if is_class else None,
             self._error / total,
             self._combined / total,
-            float(_weighted_sum(self._error, panel.weights)) / total,
-            float(_weighted_sum(self._spread, panel.weights)) / total,
+            float(_weighted_sum(self._error, members.weights)) / total,
+            float(_weighted_sum(self._spread, members.weights)) / total,
             self._own_right / total if is_class else None,
             self._own / total,
             _ratio(n11 * n00 - n10 * n01, n11 * n00 + n10 * n01) if is_class else None,

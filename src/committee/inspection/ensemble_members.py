@@ -1,29 +1,260 @@
-"""The members of a fitted ensemble that votes or averages: what they say, and ensembles of fewer.
+"""The members of any fitted ensemble: names, weights and predictions, and ensembles of fewer.
 
-The ensembles of this library know how to leave members out (`_picked`); those of scikit-learn and
-others like them are a list of members and a few lists beside it.
+Members of forests and of AdaBoost predict labels, those of bagging, votes and stacks class codes;
+some are fitted to a part of the columns. `EnsembleMembers` holds which. The ensembles of this
+library can leave members out (`_picked`); those of scikit-learn and others like them are a list of
+members and a few lists beside it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch
 
-from committee.bagging.bagging_model import BaggingModel
-from committee.combining.voting.voting_model import VotingModel
+from committee.combining.combiner import CommitteeModel
 from committee.evaluation.oob import OOB_ATTRIBUTES
-from committee.forests.fitted_forest import FittedForest
-from committee.inspection.panel import make_panel
-from committee.members.readings import MemberBlock
+from committee.members.output import Floats, Output, fitted_output
+from committee.members.training import is_own
 from committee.tables.native_table import AnyTable
-from committee.trees.tree_members import TreeMembers
 
-Floats = NDArray[np.float64]
+_VOTES = ("predict",)
+_SHARES = ("predict_proba", "predict")
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleMembers:
+    """The members of a fitted ensemble.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names, or places from "0".
+    members : sequence of estimators
+        Fitted members.
+    weights : ndarray of float64
+        With a sum of one.
+    labels : ndarray or None
+        Labels of the classes that members know; None for regressors.
+    predicts_labels : sequence of bool
+        Whether each member predicts labels; else codes.
+    methods : tuple of str
+        Methods of which the first that a member has predicts.
+    columns : sequence of ndarray or None
+        The columns that each member was fitted to; None for all.
+    """
+
+    names: tuple[str, ...]
+    members: Sequence[Any]
+    weights: Floats
+    labels: NDArray[Any] | None
+    predicts_labels: Sequence[bool]
+    methods: tuple[str, ...]
+    columns: Sequence[NDArray[np.int64]] | None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def predict(self, number: int, table: AnyTable) -> tuple[Floats, NDArray[np.intp] | None]:
+        """Return the prediction of a member, and the code of the class that it predicts."""
+        member = self.members[number]
+        X = _suitable(member, table, self._columns_of(number, member, table.n_features))
+        if self.labels is None:
+            return Output("predict", 0).predict(member, X), None
+        own = self.labels if self.predicts_labels[number] else None
+        output = replace(fitted_output(member, self.methods, len(self.labels)), labels=own)
+        prediction = output.predict(member, X)
+        if output.method == "predict" or is_own(member):
+            return prediction, prediction.argmax(axis=1)
+        # Others may predict another class than the likeliest, as SVC does.
+        votes = replace(output, method="predict").predict(member, X)
+        return prediction, votes.argmax(axis=1)
+
+    def _columns_of(self, number: int, member: Any, n_features: int) -> NDArray[np.int64] | None:
+        if self.columns is None:
+            return None
+        columns = np.asarray(self.columns[number], np.int64)
+        # Trees of a forest draw from all columns and read all of them.
+        sees_all = len(columns) != getattr(member, "n_features_in_", len(columns))
+        if sees_all or np.array_equal(columns, np.arange(n_features)):
+            return None
+        return columns
+
+
+def members_of(committee: Any) -> EnsembleMembers:
+    """Return the members of a fitted committee, or of a list of fitted estimators.
+
+    Parameters
+    ----------
+    committee : fitted estimator with `estimators_`, or list
+        A list holds fitted estimators, or pairs of names and estimators.
+
+    Returns
+    -------
+    members : EnsembleMembers
+        The members.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> members = [DummyClassifier().fit([[0], [1]], ["no", "yes"]) for _ in range(2)]
+    >>> found = members_of(members)
+    >>> found.names, found.weights.tolist(), found.labels.tolist()
+    (('0', '1'), [0.5, 0.5], ['no', 'yes'])
+    """
+    if isinstance(committee, list | tuple):
+        return _of_list(committee)
+    members = _list_of(committee)
+    names = _names_of(committee, len(members))
+    weights = _weights_of(committee, len(members))
+    columns = getattr(committee, "estimators_features_", None)
+    if _is_classifier(committee):
+        labels = np.asarray(committee.classes_)
+        methods = _VOTES if _counts_votes(committee) else _SHARES
+        predict = _predict_labels(committee, members, labels)
+        return EnsembleMembers(names, members, weights, labels, predict, methods, columns)
+    return EnsembleMembers(names, members, weights, None, (), _VOTES, columns)
+
+
+def _of_list(given: Sequence[Any]) -> EnsembleMembers:
+    if not given:
+        raise ValueError(
+            "committee must be a fitted committee or a list of fitted estimators; got []"
+        )
+    pairs = [
+        each if isinstance(each, tuple) and len(each) == 2 else (str(place), each)
+        for place, each in enumerate(given)
+    ]
+    members = [member for _, member in pairs]
+    names = tuple(str(name) for name, _ in pairs)
+    for name, member in pairs:
+        if not hasattr(member, "predict"):
+            raise TypeError(
+                "committee must be a fitted committee or a list of fitted estimators; got the "
+                f"entry {member!r} ({name})"
+            )
+    weights = np.full(len(members), 1.0 / len(members))
+    kinds = {_is_classifier(member) for member in members}
+    if len(kinds) > 1:
+        raise ValueError("committee must hold classifiers or regressors; got a list with both")
+    if not kinds.pop():
+        return EnsembleMembers(names, members, weights, None, (), _VOTES, None)
+    lacking = [name for name, member in pairs if not hasattr(member, "classes_")]
+    if lacking:
+        raise NotFittedError(f"members must be fitted and have classes_; got {lacking} without")
+    labels = np.unique(np.concatenate([np.asarray(member.classes_) for member in members]))
+    return EnsembleMembers(names, members, weights, labels, [True] * len(members), _SHARES, None)
+
+
+def _list_of(committee: Any) -> Sequence[Any]:
+    kind = type(committee).__name__
+    if isinstance(committee, type) or not hasattr(committee, "predict"):
+        raise TypeError(
+            "committee must be a fitted committee or a list of fitted estimators; got "
+            f"{committee!r}"
+        )
+    if kind.startswith(("GradientBoosting", "HistGradientBoosting")):
+        raise TypeError(
+            f"the members of {kind} are steps of one sum, each of which corrects those before, and "
+            "have no predictions of their own to compare; take forests, bagging, AdaBoost, votes, "
+            "stacks or a list of fitted estimators"
+        )
+    members = getattr(committee, "estimators_", None)
+    if members is None:
+        is_fitted = any(name.endswith("_") and name[0] != "_" for name in vars(committee))
+        if is_fitted:
+            raise TypeError(
+                f"committee must have members, a list `estimators_`; got a {kind} without. Give "
+                "several fitted estimators as a list"
+            )
+        raise NotFittedError(f"This {kind} instance is not fitted yet. Call 'fit' first.")
+    if getattr(committee, "n_outputs_", 1) != 1:
+        raise ValueError(f"committee must have one output; got a {kind} of {committee.n_outputs_}")
+    if isinstance(members, np.ndarray) and members.ndim > 1:
+        raise TypeError(f"the members of {kind} have no predictions of their own to compare")
+    return members  # type: ignore[no-any-return]
+
+
+def _names_of(committee: Any, n_members: int) -> tuple[str, ...]:
+    named = getattr(committee, "named_estimators_", None) or {}
+    names = tuple(name for name, member in named.items() if not isinstance(member, str))
+    return names if len(names) == n_members else tuple(str(place) for place in range(n_members))
+
+
+def _weights_of(committee: Any, n_members: int) -> Floats:
+    candidates = [
+        getattr(committee, "_member_weights", None),
+        getattr(committee, "estimator_weights_", None),
+        getattr(committee, "_weights_not_none", None),  # of scikit-learn's votes
+    ]
+    for found in candidates:
+        if found is None or isinstance(found, str):
+            continue
+        weights = np.asarray(found, np.float64)
+        if weights.ndim != 1:
+            continue
+        if len(weights) >= n_members and not weights[n_members:].any():
+            weights = weights[:n_members]
+            if not weights.sum() > 0:
+                raise ValueError(
+                    f"the weights of the members must have a positive sum; got {weights}"
+                )
+            return np.asarray(weights / weights.sum())
+    return np.full(n_members, 1.0 / n_members)
+
+
+def _counts_votes(committee: Any) -> bool:
+    """Whether a committee adds up the classes that members vote for, and no probabilities."""
+    rule = getattr(committee, "voting", None)
+    if rule is not None:
+        return rule not in ("soft", "confidence")
+    is_adaboost = type(committee).__name__ == "AdaBoostClassifier"
+    return is_adaboost and getattr(committee, "variant", "discrete") == "discrete"
+
+
+def _predict_labels(committee: Any, members: Sequence[Any], labels: NDArray[Any]) -> Sequence[bool]:
+    """Whether the classes that each member knows are something else than codes 0, 1, ..."""
+    if isinstance(committee, CommitteeModel):
+        return [output.labels is not None for output in committee._member_outputs]
+    codes = set(range(len(labels)))
+    if set(labels.tolist()) <= codes:
+        return [False] * len(members)  # labels are codes
+    is_any = any(
+        not set(np.asarray(getattr(member, "classes_", ())).ravel().tolist()) <= codes
+        for member in members
+    )
+    return [is_any] * len(members)
+
+
+def _is_classifier(estimator: Any) -> bool:
+    try:
+        if is_classifier(estimator):
+            return True
+        if is_regressor(estimator):
+            return False
+    except Exception:  # tags are not everybody's
+        pass
+    return hasattr(estimator, "classes_")
+
+
+def _suitable(member: Any, table: AnyTable, columns: NDArray[np.int64] | None) -> Any:
+    X = table.shown_to(member, columns)
+    # scikit-learn's ensembles fit their members to arrays, whatever table they are fitted to.
+    is_array_only = (
+        type(member).__module__.startswith("sklearn.")
+        and hasattr(member, "n_features_in_")
+        and not hasattr(member, "feature_names_in_")
+    )
+    if is_array_only and hasattr(X, "columns") and table.names is not None:
+        return np.asarray(X)
+    return X
 
 
 def class_labels(ensemble: Any) -> list[NDArray[Any]]:
@@ -34,8 +265,8 @@ def class_labels(ensemble: Any) -> list[NDArray[Any]]:
     return [np.asarray(each) for each in labels] if isinstance(labels, list) else [labels]
 
 
-def ask_members(ensemble: Any, X: Any) -> tuple[Floats, Floats]:
-    """Return what each member of an ensemble says, and the weights of the members.
+def member_predictions(ensemble: Any, X: Any) -> tuple[Floats, Floats]:
+    """Return the prediction of each member of an ensemble, and the weights of the members.
 
     Parameters
     ----------
@@ -46,60 +277,32 @@ def ask_members(ensemble: Any, X: Any) -> tuple[Floats, Floats]:
 
     Returns
     -------
-    said : ndarray of float64, shape (n_members, n_rows, n_values)
+    predicted : ndarray of float64, shape (n_members, n_rows, n_values)
         Probabilities, votes or numbers.
     weights : ndarray of float64, shape (n_members,)
         Their weights in the mean.
     """
-    if isinstance(ensemble, FittedForest):
-        predicted = ensemble._forest.predict_each(ensemble._read(X), ensemble._threads())
-        predicted = predicted.transpose(1, 0, 2)
-        return (
-            _votes(predicted, class_labels(ensemble)) if ensemble._is_hard else predicted
-        ), np.ones(len(predicted))
-    if isinstance(ensemble, BaggingModel):
-        return _ask_bagged(ensemble, X), ensemble._weights()
-    if isinstance(ensemble, VotingModel):
-        return ensemble._ask(X), ensemble.weights_
-    return _ask_others(ensemble, X)
-
-
-def _votes(predicted: Floats, labels: list[NDArray[Any]]) -> Floats:
-    """Return votes for the class with the largest probability, in each output."""
-    ends = np.cumsum([len(each) for each in labels])[:-1]
-    parts = [
-        np.eye(part.shape[2])[part.argmax(axis=2)] for part in np.split(predicted, ends, axis=2)
-    ]
-    return np.concatenate(parts, axis=2)
-
-
-def _ask_bagged(ensemble: BaggingModel, X: Any) -> Floats:
-    members = ensemble.estimators_
-    if not isinstance(members, TreeMembers):
-        return np.concatenate(list(ensemble._ask(MemberBlock.each, ensemble._open(X), {})))
-    predicted = members.each(X, type(ensemble).__name__, 1)
-    uses_votes = ensemble._reading(ensemble._n_values()).use_votes
-    return _votes(predicted, class_labels(ensemble)) if uses_votes else predicted
-
-
-def _ask_others(ensemble: Any, X: Any) -> tuple[Floats, Floats]:
+    if hasattr(ensemble, "_each_prediction"):  # forests, bagging and voting of this library
+        predicted = ensemble._each_prediction(X)
+        weights = getattr(ensemble, "_member_weights", None)
+        return predicted, np.ones(len(predicted)) if weights is None else weights
     if not isinstance(ensemble.estimators_, list | tuple) or len(class_labels(ensemble)) > 1:
         raise _no_average(ensemble)
-    panel, table = make_panel(ensemble), AnyTable(X)
-    predicted = [panel.ask(number, table)[0] for number in range(len(panel))]
-    return np.stack(predicted), panel.weights
+    members, table = members_of(ensemble), AnyTable(X)
+    each = [members.predict(number, table)[0] for number in range(len(members))]
+    return np.stack(each), members.weights
 
 
 def check_average(ensemble: Any, X: Any, predicted: Floats, weights: Floats) -> None:
-    """Raise unless the ensemble predicts what the weighted mean of its members says."""
+    """Raise unless the ensemble predicts the weighted mean of its members."""
     mean = np.tensordot(weights / weights.sum(), predicted, axes=1)
     labels = class_labels(ensemble)
     if len(labels) == 1 and not hasattr(ensemble, "predict_proba"):
         is_same = np.mean(ensemble.predict(X) == labels[0][mean.argmax(axis=1)]) > 0.99
     else:
-        told = ensemble.predict_proba(X) if labels else ensemble.predict(X)
-        told = np.hstack(told) if isinstance(told, list) else np.asarray(told)
-        is_same = np.allclose(mean, told.reshape(mean.shape), rtol=1e-4, atol=1e-6)
+        own = ensemble.predict_proba(X) if labels else ensemble.predict(X)
+        own = np.hstack(own) if isinstance(own, list) else np.asarray(own)
+        is_same = np.allclose(mean, own.reshape(mean.shape), rtol=1e-4, atol=1e-6)
     if not is_same:
         raise _no_average(ensemble)
 

@@ -16,7 +16,12 @@ from committee.combining.selection.candidate_scores import Floats, MemberPredict
 from committee.combining.selection.greedy_selection import Path, cross_fitted, walk
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.codec_classes import register
-from committee.inspection.ensemble_members import ask_members, check_average, class_labels, picked
+from committee.inspection.ensemble_members import (
+    check_average,
+    class_labels,
+    member_predictions,
+    picked,
+)
 from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
 
 # A score that falls short by less, relatively, is as good: the difference is rounding.
@@ -177,7 +182,7 @@ def prune_ensemble(
     _check_ensemble(ensemble)
     _check_limits(len(ensemble.estimators_), n_members, tolerance)
     metric = _check_scoring(scoring, bool(class_labels(ensemble)))
-    predicted, weights = ask_members(ensemble, X)
+    predicted, weights = member_predictions(ensemble, X)
     check_average(ensemble, X, predicted, weights)
     predictions = _predictions(ensemble, predicted, y, metric, sample_weight)
     voting = np.flatnonzero(weights)  # a member of weight zero says nothing

@@ -1,56 +1,62 @@
-"""What a member predicts, as columns: probabilities, votes, decision values or numbers.
+"""What a fitted member predicts, as columns: probabilities, votes, scores or numbers.
 
-Labels become codes here too, one column of codes where rows have one label and several where rows
-can have several labels.
+This is the one way to the predictions of a member. Members of a classifier know classes as codes
+0, 1, ... or by their labels, and may have seen fewer classes than there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
 
+from committee.base.params import is_int, is_real
 from committee.files.codec_classes import register
-from committee.members.named_members import Named, will_answer
-from committee.tables.target import read_classes
+from committee.tables.native_table import AnyTable
 
 Floats = NDArray[np.float64]
+Columns = NDArray[np.int64] | None
 
 METHODS = ("predict_proba", "decision_function", "predict")
+
+# Log-odds are given of probabilities up to so near to zero and one: a forest of a hundred trees
+# that predicts zero may be wrong once in a while, and infinite columns would decide everything.
+LEAST_SHARE = 0.01
 
 
 @register("Voice")
 @dataclass(frozen=True, eq=False)
 class Output:
-    """How one member is asked.
+    """Which method of a member predicts, and what its result means.
 
     Parameters
     ----------
-    method : {"predict_proba", "decision_function", "predict"}
+    method : {"predict_proba", "decision_function", "predict", "predict_log_proba"}
         What is called.
     n_classes : int
         Number of classes; 0 for a regressor.
     labels : ndarray or None
-        The labels of all classes, for a member that speaks of labels and not of codes.
+        The labels of all classes, for a member that was fitted to labels and not to codes.
     n_labels : int, default=0
         Number of labels where a row can have several, each a column of 0 and 1; n_classes is then
-        0. Answers are about the 1 of each, or about `labels`, for a member that was fitted by
-        somebody else.
+        0. Predictions are about the 1 of each, or about `labels`, for a member that was fitted
+        before.
     as_log_odds : bool, default=False
-        Whether learners are told the log-odds of the probabilities.
+        Whether a meta-learner is given the log-odds of the probabilities.
 
     Examples
     --------
     >>> from sklearn.dummy import DummyClassifier
     >>> member = DummyClassifier().fit([[0], [1], [2]], [2, 2, 0])
-    >>> Output("predict_proba", 3).ask(member, [[5]]).round(2).tolist()
+    >>> Output("predict_proba", 3).predict(member, [[5]]).round(2).tolist()
     [[0.33, 0.0, 0.67]]
-    >>> Output("predict", 3).ask(member, [[5]]).tolist()
+    >>> Output("predict", 3).predict(member, [[5]]).tolist()
     [[0.0, 0.0, 1.0]]
     """
 
@@ -63,39 +69,42 @@ class Output:
     _later_fields = ("n_labels", "as_log_odds")
 
     def _validate_loaded(self) -> None:
-        """Check what a file says: a method is called by its name."""
+        """Check what a file holds: a method is called by its name."""
         if self.method not in METHODS or type(self.n_classes) is not int or self.n_classes < 0:
-            raise ValueError("a member cannot be asked in this way")
+            raise ValueError("members have no such method")
         if type(self.n_labels) is not int or self.n_labels < 0 or self.n_labels * self.n_classes:
             raise ValueError("a row has several labels, or one class")
         is_number = not self.n_classes and not self.n_labels
         if is_number and (self.method != "predict" or self.labels is not None):
             raise ValueError("numbers have no classes")
         if type(self.as_log_odds) is not bool:
-            raise ValueError("members answer with log-odds, or do not")
+            raise ValueError("as_log_odds must be a bool")
         n_named = self.n_labels or self.n_classes
         if self.labels is not None and np.shape(self.labels) != (n_named,):
             raise ValueError("there must be a label for each class")
 
     @property
     def form(self) -> str:
-        """In which form learners are told what the member says."""
+        """The form in which a meta-learner is given the predictions."""
         return "log_odds" if self.as_log_odds else self.method
 
-    def ask(self, member: Any, X: Any) -> Floats:
-        """Return what a member says: probabilities, votes (one for a class), scores or numbers."""
-        answer = getattr(member, self.method)(X)
+    def predict(self, member: Any, X: Any, params: Mapping[str, Any] | None = None) -> Floats:
+        """Return probabilities, votes (one for a class), scores or numbers, a row for each row.
+
+        Scores of two classes are one column.
+        """
+        predicted = getattr(member, self.method)(X, **(params or {}))
         if self.n_labels:
-            return self.label_columns(member, answer)
+            return self.label_columns(member, predicted)
         if self.method == "predict":
-            return self._votes(answer) if self.n_classes else _column(answer)
-        values = np.asarray(answer, np.float64)
+            return self._votes(predicted) if self.n_classes else _as_columns(predicted)
+        values = np.asarray(predicted, np.float64)
         if values.ndim == 1:
-            return self._spread(member, values)
-        return self._aligned(member, values)
+            return self._two_classes(member, values)
+        return self.aligned(member, values)
 
     def codes_of(self, member: Any) -> NDArray[np.intp]:
-        """Return the codes of the classes that a member knows."""
+        """Return the codes of the classes that a member has seen."""
         known = getattr(member, "classes_", None)
         if known is None:
             return np.arange(self.n_classes)
@@ -108,225 +117,289 @@ class Output:
         unknown = sorted({str(each) for each in predicted.tolist() if each not in places})
         if unknown:
             raise ValueError(
-                f"a fitted member speaks of the class(es) {unknown[:5]}, which are not among "
+                f"a fitted member predicts the class(es) {unknown[:5]}, which are not among "
                 f"{self.labels.tolist()[:5]}"
             )
         return np.array([places[each] for each in predicted.tolist()], np.intp)
 
-    def _votes(self, answer: Any) -> Floats:
-        codes = self._codes(np.asarray(answer).reshape(-1))
+    def _votes(self, predicted: Any) -> Floats:
+        codes = self._codes(np.asarray(predicted).reshape(-1))
         votes = np.zeros((len(codes), self.n_classes))
         votes[np.arange(len(codes)), codes] = 1.0
         return votes
 
-    def _aligned(self, member: Any, values: Floats) -> Floats:
+    def aligned(self, member: Any, values: Floats) -> Floats:
+        """Return the columns of a member in the order of all classes; it may have seen fewer."""
         codes = self.codes_of(member)
         if len(codes) == 1 < values.shape[1] and self.method == "predict_proba":
             values = np.ones((len(values), 1))  # of two columns, as if there were another class
         if len(codes) == self.n_classes and (codes == np.arange(self.n_classes)).all():
             return values
         if values.shape[1] != len(codes):
-            raise ValueError(
+            raise self._not_comparable(
                 f"{self.method} of a member gives {values.shape[1]} columns for {len(codes)} "
-                'classes; take stack_method="predict_proba" or "predict"'
+                "classes"
             )
-        # A class that the member has not seen is unlikely, or the least likely.
-        missing = 0.0 if self.method == "predict_proba" else values.min(initial=0.0)
-        result = np.full((len(values), self.n_classes), missing)
+        result = np.empty((len(values), self.n_classes))
+        # A class that the member has not seen is impossible, or no likelier than the others.
+        lowest = {"predict_proba": 0.0, "predict_log_proba": -np.inf}
+        result[:] = lowest.get(self.method, values.min(axis=1)[:, np.newaxis])
         result[:, codes] = values
         return result
 
-    def label_columns(self, member: Any, answer: Any) -> Floats:
+    def _two_classes(self, member: Any, scores: Floats) -> Floats:
+        """Return the one score of two classes: one column, or two where there are more classes."""
+        if self.n_classes <= 2:
+            n_seen = len(self.codes_of(member))
+            if n_seen < self.n_classes:
+                raise self._not_comparable(
+                    f"{self.method} of a member that saw {n_seen} of {self.n_classes} classes "
+                    "cannot be combined with others"
+                )
+            return scores[:, np.newaxis]
+        return self.aligned(member, np.column_stack([-scores, scores]))
+
+    def _not_comparable(self, what: str) -> ValueError:
+        return ValueError(
+            f'{what}; use predict_proba or predict (stack_method="predict_proba" or "predict"), '
+            'or samples that hold every class (stratify="classes")'
+        )
+
+    # ---- columns of a meta-learner ----
+
+    @property
+    def n_meta_columns(self) -> int:
+        """Number of columns that a prediction is for a meta-learner."""
+        if self.n_labels:
+            return self.n_labels
+        return 1 if self.n_classes in (0, 2) or self.method == "predict" else self.n_classes
+
+    def meta_columns(self, prediction: Floats) -> Floats:
+        """Return a prediction as columns of a meta-learner, as scikit-learn has them.
+
+        Examples
+        --------
+        >>> shares = np.array([[0.5, 0.5], [1.0, 0.0]])
+        >>> Output("predict_proba", 2).meta_columns(shares).tolist()
+        [[0.5], [0.0]]
+        >>> log_odds = Output("predict_proba", 2, as_log_odds=True)
+        >>> log_odds.meta_columns(shares).round(2).tolist()
+        [[0.0], [-4.6]]
+        """
+        if self.n_classes and self.method == "predict":
+            return np.asarray(prediction.argmax(axis=1)[:, np.newaxis], np.float64)
+        if self.n_classes == 2 and prediction.shape[1] == 2:
+            prediction = prediction[:, 1:]  # the other is what is left to one
+        if not self.as_log_odds:
+            return prediction
+        inner = np.clip(prediction, LEAST_SHARE, 1 - LEAST_SHARE)
+        return np.asarray(np.log(inner) - np.log1p(-inner))
+
+    # ---- more forms of predictions ----
+
+    def out_of_bag(self, member: Any) -> Floats:
+        """Return the out-of-bag predictions of a fitted member; NaN for rows without."""
+        if not self.n_classes:
+            return np.asarray(member.oob_prediction_, np.float64).reshape(-1, 1)
+        shares = np.array(member.oob_decision_function_, np.float64)
+        shares[shares.sum(axis=1) == 0] = np.nan  # scikit-learn's mark of a row without prediction
+        is_known = ~np.isnan(shares[:, :1])
+        values = np.zeros((len(shares), self.n_classes))
+        values[:, self.codes_of(member)] = shares
+        if self.method == "predict":
+            values = np.eye(self.n_classes)[np.nan_to_num(values).argmax(axis=1)]
+        return np.where(is_known, values, np.nan)
+
+    def label_columns(self, member: Any, predicted: Any) -> Floats:
         """Return a column for each label."""
         ones = [1] * self.n_labels if self.labels is None else self.labels.tolist()
-        is_list = isinstance(answer, list)
-        width = len(answer) if is_list else _column(answer).shape[1]
+        is_list = isinstance(predicted, list)
+        width = len(predicted) if is_list else _as_columns(predicted).shape[1]
         if width != self.n_labels:
-            raise ValueError(f"a member tells of {width} labels, and y of {self.n_labels}")
+            raise ValueError(f"a member predicts {width} labels, and y has {self.n_labels}")
         if is_list:
-            parts = zip(answer, member.classes_, ones, strict=True)
+            parts = zip(predicted, member.classes_, ones, strict=True)
             # A fold may lack a value.
             return np.column_stack([_share_of(one, shares, known) for shares, known, one in parts])
         if self.method == "predict":
-            return np.asarray(np.asarray(answer) == ones, np.float64)
-        # Stacks tell, as scikit-learn's, how likely the other value is.
-        is_other = self.method == "predict_proba" and hasattr(member, "final_estimator_")
-        return 1.0 - _column(answer) if is_other else _column(answer)
+            return np.asarray(np.asarray(predicted) == ones, np.float64)
+        columns = _as_columns(predicted)
+        return 1.0 - columns if self.method == "predict_proba" and _gives_zeros(member) else columns
 
-    def _spread(self, member: Any, scores: Floats) -> Floats:
-        """Return the one score of two classes: one column, or two where there are more classes."""
-        if self.n_classes == 2:
-            return scores[:, np.newaxis]
-        return self._aligned(member, np.column_stack([-scores, scores]))
+
+def _gives_zeros(member: Any) -> bool:
+    """Whether the columns of several labels are probabilities of their 0, as those of stacks."""
+    from sklearn.ensemble import StackingClassifier  # few models have several labels
+
+    while hasattr(member, "steps") or hasattr(member, "best_estimator_"):
+        member = member.steps[-1][1] if hasattr(member, "steps") else member.best_estimator_
+    own = getattr(member, "_label_columns_are_zeros", False)
+    return bool(own) or isinstance(member, StackingClassifier)
 
 
 def _share_of(value: Any, shares: Any, known: Any) -> Floats:
     return np.asarray(np.asarray(shares, np.float64)[:, np.asarray(known) == value].sum(axis=1))
 
 
-def _column(answer: Any) -> Floats:
-    values = np.asarray(answer, np.float64)
-    return values.reshape(len(values), -1)
+def _as_columns(predicted: Any) -> Floats:
+    values = np.asarray(predicted, np.float64)
+    return values[:, np.newaxis] if values.ndim == 1 else values.reshape(len(values), -1)
 
 
-def read_labels(y: Any, fitted: Named, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return class codes and labels; labels that fitted members know are among them.
+# --- choosing the method ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OutputRule:
+    """How the outputs of members follow from their methods.
 
     Parameters
     ----------
-    y : array-like
-        Labels.
-    fitted : list of (name, estimator)
-        Members that are fitted already.
-    name : str
-        Who asks, for messages.
-
-    Returns
-    -------
-    codes : ndarray of int32
-        Class codes.
-    labels : ndarray
-        Sorted labels.
+    methods : tuple of str
+        Methods of which the first that a member has predicts.
+    is_prefit : bool, default=False
+        Whether members are fitted already; they then predict labels.
+    as_log_odds : bool, default=False
+        See `Output`.
     """
-    target = read_classes(y)
-    if target.n_outputs > 1:
-        raise ValueError(
-            f"y should be a 1d array, got {target.n_outputs} columns instead: {name} has one "
-            "output; sklearn.multioutput.MultiOutputClassifier makes one for each"
-        )
-    codes, labels = target.codes[:, 0], target.classes[0]
-    known = [(name, np.asarray(m.classes_)) for name, m in fitted if hasattr(m, "classes_")]
-    for member, own in known:
-        if not set(own.tolist()) & set(labels.tolist()):
-            raise ValueError(
-                f"the fitted member {member!r} speaks of the classes {own.tolist()[:5]}, none of "
-                f"which are among the labels of y: {labels.tolist()[:5]}"
-            )
-    everything = np.unique(np.concatenate([labels, *(own for _, own in known)]))
-    if len(everything) == len(labels):
-        return codes, labels
-    return np.searchsorted(everything, labels)[codes].astype(np.int32), everything
+
+    methods: tuple[str, ...]
+    is_prefit: bool = False
+    as_log_odds: bool = False
+
+    def output(
+        self,
+        name: str,
+        estimator: Any,
+        labels: NDArray[Any] | None,
+        values: Sequence[NDArray[Any]] | None = None,
+    ) -> Output:
+        """Return the output of a member: of numbers, of classes or of several labels a row.
+
+        Parameters
+        ----------
+        name : str
+            Of the member.
+        estimator : estimator
+            The member.
+        labels : ndarray or None
+            Labels of all classes.
+        values : list of ndarray or None, default=None
+            The values of each of several labels.
+        """
+        method = first_method(name, estimator, self.methods)
+        has_labels = self.is_prefit or isinstance(estimator, FrozenEstimator)
+        if values is not None:
+            # A label that all rows have, or none, has no second value.
+            seconds = np.array([own[1] if len(own) > 1 else np.nan for own in values], np.float64)
+            known = seconds if has_labels else None
+            return Output(method, 0, known, len(values), self.as_log_odds)
+        if labels is None:
+            return Output(method, 0)
+        known = labels if has_labels else None
+        return Output(method, len(labels), known, as_log_odds=self.as_log_odds)
 
 
 def first_method(name: str, estimator: Any, methods: Sequence[str]) -> str:
     """Return the first of some methods that a member has."""
-    method = next((each for each in methods if will_answer(estimator, each)), None)
+    method = next((each for each in methods if will_have(estimator, each)), None)
     if method is None:
         raise ValueError(f"Underlying estimator {name} does not implement the method {methods[0]}.")
     return method
 
 
-def class_output(
-    name: str, estimator: Any, labels: NDArray[Any], methods: Sequence[str], *, is_prefit: bool
-) -> Output:
-    """Return how a classifier is asked.
+def fitted_output(member: Any, methods: Sequence[str], n_classes: int) -> Output:
+    """Return the output of a fitted member by the first of some methods that it has."""
+    return Output(next(each for each in methods if hasattr(member, each)), n_classes)
+
+
+def has_out_of_bag(estimator: Any, n_rows: int, *, is_own: bool) -> bool:
+    """Whether a member leaves rows out that it can predict after one fit."""
+    if isinstance(estimator, FrozenEstimator) or not hasattr(estimator, "get_params"):
+        return False
+    params = estimator.get_params(deep=False)
+    if "oob_score" not in params or params.get("bootstrap", False) or not is_own:
+        return "oob_score" in params and bool(params.get("bootstrap", False))
+    drawn = params.get("max_samples")  # without replacement
+    return (is_int(drawn) and drawn < n_rows) or (is_real(drawn) and 0 < drawn < 1)
+
+
+def will_have(member: Any, method: str) -> bool:
+    """Whether a member has a method, once it is fitted."""
+    if hasattr(member, method):
+        return True
+    # Before they are fitted, scikit-learn's stacks hide what their default meta-learner can.
+    params = member.get_params() if hasattr(member, "get_params") else {}
+    unset = [
+        name
+        for name, value in params.items()
+        if value is None and name.split("__")[-1] == "final_estimator"
+    ]
+    if not unset:
+        return False
+    whole = clone(member).set_params(**{name: LogisticRegression() for name in unset})
+    return hasattr(whole, method)
+
+
+# --- several members ----------------------------------------------------------------------------
+
+
+def predict_each(
+    members: Sequence[Any], outputs: Sequence[Output], table: AnyTable
+) -> Iterator[Floats]:
+    """Yield the predictions of each fitted member on the rows of a table."""
+    for member, output in zip(members, outputs, strict=True):
+        with table.quiet():
+            predicted = output.predict(member, table.shown_to(member))
+        yield predicted
+
+
+@dataclass(frozen=True, eq=False)
+class MemberBlock:
+    """Some members of one kind and the rows that they predict, for one of several threads.
 
     Parameters
     ----------
-    name : str
-        Of the member.
-    estimator : classifier
-        The member.
-    labels : ndarray
-        Labels of all classes.
-    methods : sequence of str
-        Methods to take the first of that the member has.
-    is_prefit : bool
-        Whether members are fitted already; they then speak of labels.
-
-    Returns
-    -------
+    members : sequence of estimators
+        In the order of the ensemble.
+    columns : sequence of ndarray or None
+        The columns of each; None for all.
+    weights : ndarray of float64
+        The weight of each.
+    table : AnyTable
+        The rows.
     output : Output
-        How to ask.
+        What they predict.
+    params : dict
+        More arguments of the method that predicts.
     """
-    method = first_method(name, estimator, methods)
-    speaks_labels = is_prefit or isinstance(estimator, FrozenEstimator)
-    return Output(method, len(labels), labels if speaks_labels else None)
 
+    members: Sequence[Any]
+    columns: Sequence[Columns]
+    weights: Floats
+    table: AnyTable
+    output: Output
+    params: Mapping[str, Any]
 
-def read_label_sets(y: Any) -> tuple[NDArray[np.int64], list[NDArray[Any]]] | None:
-    """Return codes, a column for each label, and the values that they stand for.
+    def _each(self) -> Iterator[Floats]:
+        for member, columns in zip(self.members, self.columns, strict=True):
+            yield self.output.predict(member, self.table.shown_to(member, columns), self.params)
 
-    None if the target is of another sort: there is one column, or there are more than two values,
-    or other values than whole numbers.
+    def sum(self) -> Floats:
+        """Add up the weighted predictions, in the order of the members."""
+        parts = (weight * each for weight, each in zip(self.weights, self._each(), strict=True))
+        total = next(parts)
+        for part in parts:
+            total += part
+        return np.asarray(total)
 
-    Examples
-    --------
-    >>> codes, values = read_label_sets([[0, 1], [1, 1]])
-    >>> codes.tolist(), [each.tolist() for each in values]
-    ([[0, 0], [1, 0]], [[0, 1], [1]])
-    >>> read_label_sets([0, 1]), read_label_sets([["a", "b"]])
-    (None, None)
-    """
-    numbers = _whole_numbers(y)
-    if numbers is None or numbers.shape[1] < 2 or len(np.unique(numbers)) > 2:
-        return None
-    found = [np.unique(column, return_inverse=True) for column in numbers.T]
-    return np.column_stack([codes for _, codes in found]), [values for values, _ in found]
+    def each(self) -> Floats:
+        """Return the predictions, one after the other."""
+        return np.stack(list(self._each()))
 
-
-def _whole_numbers(y: Any) -> NDArray[Any] | None:
-    """Return a table of whole numbers or booleans as an array; None for anything else."""
-    try:
-        values = np.asarray(y)
-    except ValueError:  # rows of different lengths
-        return None
-    if values.ndim != 2 or values.dtype.kind not in "biufO":
-        return None
-    if values.dtype.kind == "O":
-        if not all(isinstance(each, Real | np.bool_) for each in values.ravel().tolist()):
-            return None
-        values = values.astype(np.float64)
-    is_real = values.dtype.kind == "f"
-    if is_real and (not np.isfinite(values).all() or (values != np.floor(values)).any()):
-        return None
-    return values
-
-
-def label_output(
-    name: str,
-    estimator: Any,
-    values: Sequence[NDArray[Any]],
-    methods: Sequence[str],
-    *,
-    is_prefit: bool,
-) -> Output:
-    """Return how a classifier is asked about several labels; see `class_voice`."""
-    method = first_method(name, estimator, methods)
-    speaks_values = is_prefit or isinstance(estimator, FrozenEstimator)
-    # A label that all rows have, or none, has no second value.
-    seconds = np.array([own[1] if len(own) > 1 else np.nan for own in values], np.float64)
-    return Output(method, 0, seconds if speaks_values else None, len(values))
-
-
-def named_label_sets(codes: Any, values: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return what codes stand for."""
-    columns = np.asarray(codes).astype(np.intp).T
-    return np.column_stack([own[column] for own, column in zip(values, columns, strict=True)])
-
-
-def first_shares(final: Any, answer: Any, n_labels: int) -> Floats:
-    """Return the probabilities of the first value of each label, as scikit-learn tells them."""
-    return 1.0 - Output("predict_proba", 0, n_labels=n_labels).label_columns(final, answer)
-
-
-def refuse_label_sets(switches: dict[str, bool]) -> None:
-    """Raise if something is switched on that knows of one class a row only."""
-    for name, is_on in switches.items():
-        if is_on:
-            raise ValueError(
-                f"{name} takes a y with one class for each row; got several labels. "
-                "sklearn.multioutput.MultiOutputClassifier makes a stack for each label"
-            )
-
-
-def check_label_codes(codes: Any, values: list[Any]) -> None:
-    """Raise unless the labels of a loaded model and of its meta-learner fit each other."""
-    for own in values:
-        if not isinstance(own, np.ndarray) or own.ndim != 1 or len(own) not in (1, 2):
-            raise ValueError("a label has one or two values")
-    if type(codes) is not list or len(codes) != len(values):
-        raise ValueError("the meta-learner has learnt other labels")
-    for own, known in zip(values, codes, strict=True):
-        if not set(np.ravel(known).tolist()) <= set(range(len(own))):
-            raise ValueError("the meta-learner has learnt other values of a label")
+    def log_sum(self) -> Floats:
+        """Return the logarithm of the weighted sum of probabilities given by their logarithms."""
+        total = np.full((self.table.n_rows, self.output.n_classes), -np.inf)
+        for weight, logs in zip(self.weights, self._each(), strict=True):
+            total = np.logaddexp(total, np.log(weight) + logs)
+        return total

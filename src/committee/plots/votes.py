@@ -111,7 +111,7 @@ def _plot_team_votes(model: Any, X: Any, y: Any, ax: Any) -> Any:
     votes = model.votes(X)
     if not isinstance(model, ClassifierMixin):
         return draw_number_votes(votes, y, ax)
-    sure = model._ask(X).max(axis=2).T if model._asks_shares else None
+    sure = model._predictions(X).max(axis=2).T if model._uses_probabilities else None
     return draw_class_votes(votes, model.classes_, sure, y, ax)
 
 

@@ -14,7 +14,7 @@ from committee import _core
 from committee.base.sampling import RowSampler, member_seed
 from committee.files.codec_classes import register
 from committee.files.tree_arrays import tree_kinds
-from committee.members.readings import Floats
+from committee.members.output import Floats
 from committee.tables.table import TableSchema
 from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -24,7 +24,7 @@ _FEATURE_BITS = 24  # of feature_and_flags, see src/core/tree/tree.hpp
 @register("TreeMembers")
 @dataclass(frozen=True, eq=False)
 class TreeMembers(Sequence[Any]):
-    """The members of an ensemble of trees; each is made when somebody looks at it.
+    """The members of an ensemble of trees; each is made when it is read.
 
     Parameters
     ----------
@@ -96,10 +96,12 @@ class TreeMembers(Sequence[Any]):
         table = self.schema.read(X, name)
         return self.forest.predict(table, hard=hard, tree_weights=weights, n_threads=n_threads)
 
-    def each(self, X: Any, name: str, n_threads: int) -> Floats:
+    def each(self, X: Any, name: str, hard: bool, n_threads: int) -> Floats:
         """Return the prediction of each member, shape (n_members, n_rows, n_values)."""
         table = self.schema.read(X, name)
         predicted = self.forest.predict_each(table, n_threads)
+        if hard:
+            predicted = np.eye(predicted.shape[2])[predicted.argmax(axis=2)]
         return np.ascontiguousarray(predicted.transpose(1, 0, 2))
 
     def _validate_loaded(self) -> None:

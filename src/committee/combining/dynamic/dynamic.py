@@ -175,7 +175,8 @@ class DynamicSelectionClassifier(ClassifierMixin, OfClassifiers, DynamicModel):
         super()._check_switches()
         check_choice("voting", self.voting, ("soft", "hard"))
 
-    def _ways_to_ask(self) -> tuple[str, ...]:
+    @property
+    def _output_methods(self) -> tuple[str, ...]:
         return ("predict_proba", "predict") if self.voting == "soft" else ("predict",)
 
     def _scorer(

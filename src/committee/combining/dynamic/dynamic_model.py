@@ -14,13 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.params import check_bool, check_choice, check_int
-from committee.combining.combiner import CommitteeModel, ask_each
+from committee.combining.combiner import CommitteeModel
 from committee.combining.dynamic.competence import LocalCompetence, by_distance, local_means
 from committee.combining.dynamic.neighborhood import METRICS, Neighborhood
-from committee.combining.level_one import LevelOne, count_fits, fit_layer
-from committee.members.named_members import Named
-from committee.members.output import Output
-from committee.members.team import Floats, Team
+from committee.members.output import Floats, Output, predict_each
 from committee.tables.native_table import AnyTable
 
 
@@ -82,15 +79,12 @@ class DynamicModel(CommitteeModel):
     ) -> None:
         self._check_switches()
         (pairs,) = self._checked_lists()
-        team, seed = self._assemble(X, y, sample_weight, fit_params, pairs)
-        table, weights = team.table, team.weights
-        layer = self._fit_members(team, pairs, groups, seed)
-        is_kept = layer.covered if weights is None else layer.covered & (weights > 0)
-        kept = np.flatnonzero(is_kept)
-        if len(kept) == 0:
-            raise ValueError("no row has a prediction of every member; cv leaves no level-one data")
+        data, seed = self._assemble(X, y, sample_weight, fit_params, pairs)
+        table, weights = data.table, data.weights
+        layer = self._fit_layer(data, pairs, groups, seed, refit=self.refit)
+        kept = layer.kept_rows(weights)
         predictions = [each[kept] for each in layer.predictions]
-        values, attributes = self._scorer(predictions, team.y[kept])
+        values, attributes = self._scorer(predictions, data.y[kept])
         neighborhood = Neighborhood.fit(
             AnyTable(table.take(kept, None)),
             values,
@@ -99,30 +93,15 @@ class DynamicModel(CommitteeModel):
             bool(self.scale),
         )
         attributes |= {
-            "estimators_": layer.members,
-            "named_estimators_": self._named_fitted(pairs, layer.members),
+            "estimators_": layer.estimators,
+            "named_estimators_": self._named_fitted(pairs, layer.estimators),
             "n_level_one_rows_": len(kept),
             "_outputs": layer.outputs,
             "_neighborhood": neighborhood,
         }
-        self._adopt(team, attributes)
+        self._adopt(data, attributes)
 
-    def _fit_members(self, team: Team, pairs: Named, groups: Any, seed: int) -> LevelOne:
-        plan = self._plan(team, groups, seed)
-        (splits,) = plan.layers
-        n_fits = count_fits(pairs, plan, len(splits), len(team.y), refit=self.refit)
-        return fit_layer(
-            team,
-            pairs,
-            self._outputs_of(team, pairs),
-            plan,
-            splits,
-            refit=self.refit,
-            wants_predictions=True,
-            progress=self._progress(n_fits),
-        )
-
-    # ---- asking ----
+    # ---- predicting ----
 
     def _local(self, table: AnyTable) -> tuple[Floats, Floats, Floats]:
         """Return weights of members, mean values on the neighbours, and distances reached."""
@@ -143,7 +122,7 @@ class DynamicModel(CommitteeModel):
         """Return the mean prediction of the members, each row with its own weights."""
         table = self._open(X)
         weights, _, _ = self._local(table)
-        predicted = ask_each(self.estimators_, self._outputs, table)
+        predicted = predict_each(self.estimators_, self._outputs, table)
         return np.asarray(sum(weights[:, [number]] * each for number, each in enumerate(predicted)))
 
     def explain(self, X: Any) -> LocalCompetence:
@@ -169,7 +148,7 @@ class DynamicModel(CommitteeModel):
             return
         n_members = len(self.estimators_)
         if len(self._outputs) != n_members or not all(type(v) is Output for v in self._outputs):
-            raise ValueError("the members do not fit their voices")
+            raise ValueError("the members do not fit their outputs")
         if type(self._neighborhood) is not Neighborhood:
             raise ValueError("the level-one rows are of another type")
         if self._neighborhood.values.shape[1] != n_members:

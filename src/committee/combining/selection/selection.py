@@ -155,7 +155,8 @@ class EnsembleSelectionClassifier(ClassifierMixin, OfClassifiers, SelectionModel
 
     # ---- for the base class ----
 
-    def _ways_to_ask(self) -> tuple[str, ...]:
+    @property
+    def _output_methods(self) -> tuple[str, ...]:
         return ("predict_proba", "predict")
 
 

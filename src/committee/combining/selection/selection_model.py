@@ -12,15 +12,14 @@ from sklearn.utils import Bunch
 
 from committee.base.params import check_bool, check_int, check_real
 from committee.base.sampling import SeedUse, parameter_seed
-from committee.combining.combiner import CommitteeModel, ask_each
-from committee.combining.level_one import LevelOne, count_fits, fit_layer
+from committee.combining.combiner import CommitteeModel
+from committee.combining.level_one import LevelOne, Named
 from committee.combining.selection.candidate_scores import Floats, MemberPredictions
 from committee.combining.selection.greedy_selection import SelectionRules
 from committee.combining.selection.selection_record import Selection, select
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
-from committee.members.named_members import Named
-from committee.members.output import Output
-from committee.members.team import Task, Team
+from committee.members.output import Output, predict_each
+from committee.members.training import Task, TrainingData
 
 
 class SelectionModel(CommitteeModel):
@@ -73,48 +72,31 @@ class SelectionModel(CommitteeModel):
     ) -> None:
         self._check_switches()
         (pairs,) = self._checked_lists()
-        team, seed = self._assemble(X, y, sample_weight, fit_params, pairs)
-        layer = self._ask_members(team, pairs, groups, seed)
-        selection = self._select(team, layer, pairs, groups, seed)
+        data, seed = self._assemble(X, y, sample_weight, fit_params, pairs)
+        layer = self._fit_layer(data, pairs, groups, seed, refit=self.refit, fits_whole=False)
+        selection = self._select(data, layer, pairs, groups, seed)
         chosen = np.flatnonzero(selection.weights)
-        members = self._finished(team, layer, pairs, chosen)
+        members = self._finished(data, layer, pairs, chosen)
         attributes: dict[str, Any] = {
             "estimators_": members,
             "named_estimators_": self._named_chosen(chosen, members, selection),
             "weights_": selection.weights,
             "selection_": selection,
-            "_outputs": [layer.outputs[place] for place in chosen],
+            "_outputs": [layer.members[place].output for place in chosen],
         }
-        self._adopt(team, attributes)
-
-    def _ask_members(self, team: Team, pairs: Named, groups: Any, seed: int) -> LevelOne:
-        """Gather what members say about rows that they have not seen."""
-        plan = self._plan(team, groups, seed)
-        (splits,) = plan.layers
-        return fit_layer(
-            team,
-            pairs,
-            self._outputs_of(team, pairs),
-            plan,
-            splits,
-            refit=self.refit,
-            wants_predictions=True,
-            progress=self._progress(count_fits(pairs, plan, len(splits), len(team.y), refit=False)),
-            fits_whole=False,
-        )
+        self._adopt(data, attributes)
 
     def _select(
-        self, team: Team, layer: LevelOne, pairs: Named, groups: Any, seed: int
+        self, data: TrainingData, layer: LevelOne, pairs: Named, groups: Any, seed: int
     ) -> Selection:
-        present = layer.covered if team.weights is None else layer.covered & (team.weights > 0)
-        rows = np.flatnonzero(present)
+        rows = layer.covered(data.weights)
         _check_predictions(pairs, layer.predictions, rows)
-        weights = None if team.weights is None else team.weights[rows]
-        truth = team.y[rows][:, np.newaxis]
+        weights = None if data.weights is None else data.weights[rows]
+        truth = data.y[rows][:, np.newaxis]
         target = (
             ScoredTarget(reals=truth, weights=weights)
-            if team.labels is None
-            else ScoredTarget(truth.astype(np.int32), [team.labels], weights=weights)
+            if data.labels is None
+            else ScoredTarget(truth.astype(np.int32), [data.labels], weights=weights)
         )
         scoring = self._default_scoring if self.scoring is None else self.scoring
         rules = SelectionRules(
@@ -135,20 +117,22 @@ class SelectionModel(CommitteeModel):
         )
 
     def _finished(
-        self, team: Team, layer: LevelOne, pairs: Named, chosen: NDArray[np.intp]
+        self, data: TrainingData, layer: LevelOne, pairs: Named, chosen: NDArray[np.intp]
     ) -> list[Any]:
         """Return the chosen members; those that are to be fitted to all rows now are."""
-        tasks = [
-            Task(pairs[place][0], int(place), pairs[place][1])
-            for place in chosen
-            if layer.members[place] is None
+        fitted = [layer.members[place].estimator for place in chosen]
+        late = [k for k, estimator in enumerate(fitted) if estimator is None]
+        templates = [
+            data.template(pairs[chosen[k]][0], int(chosen[k]), pairs[chosen[k]][1]) for k in late
         ]
-        fitted = iter(team.run(tasks, self._progress(len(tasks), "chosen members")))
-        members = [layer.members[place] for place in chosen]
-        return [next(fitted)[0] if each is None else each for each in members]
+        tasks = [Task(template) for template in templates]
+        results = data.run(tasks, self._progress(len(tasks), "chosen members"))
+        for k, (estimator, _) in zip(late, results, strict=True):
+            fitted[k] = estimator
+        return fitted
 
     def _picked(self, numbers: NDArray[np.int64]) -> Self:
-        """Return an ensemble of some of the chosen models; `selection_` tells of all of them."""
+        """Return an ensemble of some of the chosen models; `selection_` is about all of them."""
         small, places = copy(self), np.flatnonzero(self.weights_)[numbers]
         small.estimators_ = [self.estimators_[number] for number in numbers]
         small._outputs = [self._outputs[number] for number in numbers]
@@ -162,14 +146,18 @@ class SelectionModel(CommitteeModel):
     ) -> Bunch:
         return self._named_fitted([(selection.names[place], None) for place in places], members)
 
-    # ---- asking ----
+    # ---- predicting ----
 
     def _mean(self, X: Any) -> Floats:
         """Return the weighted mean of the predictions of the members."""
         table = self._open(X)
-        weights = self.weights_[self.weights_ > 0]
-        predicted = ask_each(self.estimators_, self._outputs, table)
-        return np.asarray(sum(w * each for w, each in zip(weights, predicted, strict=True)))
+        predicted = predict_each(self.estimators_, self._outputs, table)
+        pairs = zip(self._member_weights, predicted, strict=True)
+        return np.asarray(sum(weight * each for weight, each in pairs))
+
+    @property
+    def _member_weights(self) -> Floats:
+        return self.weights_[self.weights_ > 0]
 
     def _validate_loaded(self) -> None:
         """Check that the parts of a loaded model fit each other."""
@@ -184,7 +172,7 @@ class SelectionModel(CommitteeModel):
         if len(self.estimators_) != n_members or len(self._outputs) != n_members:
             raise ValueError("the weights do not fit the members")
         if not all(type(each) is Output for each in self._outputs):
-            raise ValueError("a voice is of another type")
+            raise ValueError("an output is of another type")
         if type(selection) is not Selection or len(selection.names) != len(weights):
             raise ValueError("the record of the selection does not fit the members")
         chosen = np.flatnonzero(weights)
@@ -192,7 +180,7 @@ class SelectionModel(CommitteeModel):
 
 
 def _check_predictions(pairs: Named, predictions: Sequence[Floats], rows: NDArray[np.intp]) -> None:
-    """Raise unless there are rows on which every member has said something finite."""
+    """Raise unless there are rows on which every member predicts something finite."""
     for (name, _), predicted in zip(pairs, predictions, strict=True):
         if np.isnan(predicted).all() or not np.isfinite(predicted[rows]).all():
             raise ValueError(
@@ -200,4 +188,4 @@ def _check_predictions(pairs: Named, predictions: Sequence[Floats], rows: NDArra
                 'it, or put "drop" in its place'
             )
     if len(rows) == 0:
-        raise ValueError("no row has a prediction of every member; cv leaves nothing to judge by")
+        raise ValueError("no row has a prediction of every member; cv leaves no level-one data")

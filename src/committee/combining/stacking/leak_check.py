@@ -1,43 +1,47 @@
-"""Fitting a stack without some of the rows, to see whether it thinks of itself what they say.
+"""Fitting a stack without some of the rows, to compare its level-one losses with those on them.
 
-These rows, the *outer* ones, are seen by nobody: neither by members, nor by the meta-learner.
+These rows, the *outer* ones, are used by nobody: neither by members, nor by the meta-learner.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import PredefinedSplit
+from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold
 
 from committee.base.params import is_real
 from committee.base.sampling import SeedUse, number_groups, parameter_seed
-from committee.combining.level_one_plan import LevelOnePlan, Rows, is_forward
-from committee.combining.stacking.fitted_stack import FittedStack, fit_final, placed
+from committee.combining.level_one import LevelOnePlan, PlanRows, layer_members, plan_level_one
 from committee.combining.stacking.leakage import LeakReport, compare, twin_share
+from committee.combining.stacking.stacking_model import (
+    FittedStack,
+    StackRules,
+    fit_final,
+    placed,
+)
 from committee.evaluation.early_stopping import held_out_rows
-from committee.members.named_members import Named
-from committee.members.team import Floats, Task, Team
+from committee.members.output import Floats
+from committee.members.training import Rows, Task, TrainingData
 from committee.tables.native_table import AnyTable
 
 
 class LeakCheck:
-    """A stack that is fitted to the inner rows, and asked about the outer ones.
+    """A stack that is fitted to the inner rows and predicts the outer ones.
 
     Parameters
     ----------
-    model : StackingModel
-        The stack, whose parameters have been looked at.
-    team : Team
+    rules : StackRules
+        How the stack is fitted.
+    data : TrainingData
         All rows.
-    lists : list of list of (name, estimator)
-        The members of each layer.
-    final : estimator
-        The meta-learner, not fitted.
     plan : LevelOnePlan
         The plan of all rows.
     groups : array-like or None
@@ -45,51 +49,48 @@ class LeakCheck:
     seed : int
         Decides which rows are the outer ones.
     share : float
-        How many of the rows these are.
+        Share of the rows that these are.
     """
 
     def __init__(
         self,
-        model: Any,
-        team: Team,
-        lists: list[Named],
-        final: Any,
+        rules: StackRules,
+        data: TrainingData,
         plan: LevelOnePlan,
         groups: Any,
         seed: int,
         share: float,
     ) -> None:
-        self._model, self._team, self._lists, self._final = model, team, lists, final
-        self._seed = seed
-        self._n_classes = 0 if team.labels is None else len(team.labels)
+        self._rules, self._data, self._seed = rules, data, seed
+        self._n_classes = 0 if data.labels is None else len(data.labels)
         self._outer = self._outer_rows(plan, groups, share)
-        weights = team.weights
-        present = np.arange(len(team.y)) if weights is None else np.flatnonzero(weights)
+        weights = data.weights
+        present = np.arange(len(data.y)) if weights is None else np.flatnonzero(weights)
         self._inner = np.setdiff1d(present, self._outer)
-        self._part = team.part(self._inner, AnyTable(team.table.take(self._inner, None)))
+        self._part = data.part(self._inner, AnyTable(data.table.take(self._inner, None)))
         self._groups = None if groups is None else np.asarray(groups)[self._inner]
         self._plan = self._inner_plan(plan)
 
     def _outer_rows(self, plan: LevelOnePlan, groups: Any, share: float) -> Rows:
         """Draw the outer rows, or take the last ones where splits go forward in time."""
-        team = self._team
+        data = self._data
         # Shares of rows are drawn, and of a few rows these may happen to be the last.
-        if not is_real(self._model.cv) and is_forward(plan):
+        if not is_real(self._rules.cv) and plan.is_forward:
             outer = self._last_rows(plan, groups, share)
             if len(outer):
                 return outer
         return held_out_rows(
-            len(team.y),
+            len(data.y),
             share,
             np.random.default_rng(parameter_seed(self._seed, SeedUse.OUTER)),
-            weights=team.weights,
-            classes=None if team.labels is None else team.y.astype(np.int32),
+            weights=data.weights,
+            classes=None if data.labels is None else data.y.astype(np.int32),
             groups=groups,
         )
 
     def _last_rows(self, plan: LevelOnePlan, groups: Any, share: float) -> Rows:
         """Return the last rows, without those whose group began before."""
-        n_rows, weights = len(self._team.y), self._team.weights
+        n_rows, weights = len(self._data.y), self._data.weights
         rows = np.arange(n_rows) if weights is None else np.flatnonzero(weights)
         n_last = max(1, round(share * len(rows)))
         n_free = len(rows)
@@ -106,8 +107,8 @@ class LeakCheck:
 
     @property
     def _has_given_splits(self) -> bool:
-        """Whether `cv` tells of these very rows; others have no splits of it."""
-        cv = self._model.cv
+        """Whether `cv` names rows of this table; it cannot split others."""
+        cv = self._rules.cv
         return isinstance(cv, PredefinedSplit) or not (
             cv is None or isinstance(cv, str | int | float) or hasattr(cv, "split")
         )
@@ -115,75 +116,115 @@ class LeakCheck:
     def _inner_plan(self, plan: LevelOnePlan) -> LevelOnePlan:
         """Return the given splits without the outer rows, or new ones."""
         if not self._has_given_splits:
-            made: LevelOnePlan = self._model._plan(
-                self._part, self._groups, self._seed, len(self._lists)
-            )
-            return made
-        place = np.full(len(self._team.y), -1)
+            return self._new_plan(self._rules)
+        place = np.full(len(self._data.y), -1)
         place[self._inner] = np.arange(len(self._inner))
         return LevelOnePlan(plan.source, [placed(splits, place) for splits in plan.layers])
 
+    def _new_plan(self, rules: StackRules) -> LevelOnePlan:
+        rows = PlanRows.of(self._part, self._groups, self._seed)
+        return plan_level_one(rules.cv, rows, len(rules.lists))
+
     @cached_property
     def _outer_table(self) -> AnyTable:
-        return AnyTable(self._team.table.take(self._outer, None))
+        return AnyTable(self._data.table.take(self._outer, None))
 
     def report(self) -> LeakReport:
-        """Compare what level-one data promise with what the outer rows say."""
-        model, team = self._model, self._team
-        stack = FittedStack(model, self._part, self._lists, self._plan, clone(self._final))
-        found = self._answers(model, stack)
-        truth = team.y[self._outer]
-        weights = None if team.weights is None else team.weights[self._outer]
+        """Compare losses in the level-one data with losses on the outer rows."""
+        rules, data = self._rules, self._data
+        stack = FittedStack(rules, self._part, self._plan)
+        found = self._predicted(rules, stack)
+        truth = data.y[self._outer]
+        weights = None if data.weights is None else data.weights[self._outer]
         seen = None
         if self._plan.source == "prefit":
             # Fitted members may have seen all rows. Copies of them that have not seen the outer
-            # rows tell how good they can be there, copies that have how good cheating would be.
+            # rows show how good they can be there, copies that have how good cheating would be.
             promised, known, promised_weights = found, truth, weights
             found = self._copies_found()
-            seen = [model._losses(each, truth) for each in self._copies_seen()]
+            seen = [rules.losses(each, truth) for each in self._copies_seen()]
         else:
-            promised, known = [*stack.predictions, stack.out_of_fold_final()], stack.y
+            promised, known = [*stack.predictions, self._out_of_fold_final(stack)], stack.y
             promised_weights = stack.weights
-        alike = [model._comparable(each) for each in found[:-1]]
+        alike = [rules.comparable(each) for each in found[:-1]]
         return compare(
-            [name for name, _ in self._lists[-1]],
-            [model._losses(each, known) for each in promised],
-            [model._losses(each, truth) for each in found],
-            model._losses(_mean(alike), truth),
+            [name for name, _ in rules.lists[-1]],
+            [rules.losses(each, known) for each in promised],
+            [rules.losses(each, truth) for each in found],
+            rules.losses(_mean(alike), truth),
             (promised_weights, weights),
-            twin_share(team.table, self._plan.layers[0], self._inner),
+            twin_share(data.table, self._plan.layers[0], self._inner),
             seen,
         )
 
-    def _answers(self, model: Any, stack: FittedStack) -> list[Floats]:
-        """Return what the last members and the meta-learner say of the outer rows."""
-        features, predictions = model._through(self._outer_table, stack.layers)
-        return [*predictions, model._final_values(stack.final, features, self._n_classes)]
+    def _predicted(self, rules: StackRules, stack: FittedStack) -> list[Floats]:
+        """Return the predictions of the last members and of the meta-learner on the outer rows."""
+        predictions, features = stack.outputs_of(rules, self._outer_table)
+        return [*predictions, rules.final_values(stack.final, features, self._n_classes)]
+
+    def _out_of_fold_final(self, stack: FittedStack) -> NDArray[Any]:
+        """Return predictions of meta-learners that were not fitted to a row's level-one data."""
+        table, y = AnyTable(stack.level_one), stack.y
+        if len(y) < 2:
+            raise ValueError(
+                "leak_check needs two rows with level-one data or more; got 1 after rows were kept "
+                "apart. Give a cv that tests more rows"
+            )
+        parts = []
+        folds = _folds(y, is_classifier=self._n_classes > 0)
+        for train, test in folds:
+            features = table.take(train, None)
+            final = fit_final(self._rules, self._part, features, stack.rows[train])
+            outside = table.take(test, None)
+            parts.append(self._rules.final_values(final, outside, self._n_classes))
+        found = np.zeros((len(y), parts[0].shape[1]))
+        for (_, test), values in zip(folds, parts, strict=True):
+            found[test] = values
+        return found
+
+    @cached_property
+    def _copy_rules(self) -> StackRules:
+        """Rules of a stack whose members are fitted anew, in place of fitted ones."""
+        lists = [[(name, _thawed(each)) for name, each in pairs] for pairs in self._rules.lists]
+        outputs = replace(self._rules.outputs, is_prefit=False)
+        return replace(self._rules, lists=lists, cv=None, outputs=outputs)
 
     def _copies_found(self) -> list[Floats]:
-        """Fit copies of fitted members to the inner rows; return what they say of the outer."""
-        model = clone(self._model).set_params(cv=None)
-        plan = model._plan(self._part, self._groups, self._seed, len(self._lists))
-        bare = [[(name, _thawed(each)) for name, each in pairs] for pairs in self._lists]
-        return self._answers(model, FittedStack(model, self._part, bare, plan, clone(self._final)))
+        """Fit copies of fitted members to the inner rows; return predictions of the outer ones."""
+        rules = self._copy_rules
+        return self._predicted(rules, FittedStack(rules, self._part, self._new_plan(rules)))
 
     def _copies_seen(self) -> list[Floats]:
-        """Fit copies of fitted members to all rows; return what they say of the outer ones."""
-        model, team = clone(self._model).set_params(cv=None), self._team
-        shown, features = team, None
+        """Fit copies of fitted members to all rows; return predictions of the outer ones."""
+        rules, data = self._copy_rules, self._data
+        shown, features = data, None
         predictions: list[Floats] = []
-        for pairs in self._lists:
+        for pairs in rules.lists:
             if features is not None:
-                shown = team.part(np.arange(len(team.y)), AnyTable(features))
-            outputs = model._outputs_of(team, pairs)
-            tasks = [Task(name, k, _thawed(each)) for k, (name, each) in enumerate(pairs)]
-            members = [member for member, _ in shown.run(tasks, model._progress(len(tasks)))]
-            predictions = [shown.ask(m, v, None) for m, v in zip(members, outputs, strict=True)]
-            features = model._features(predictions, outputs, team.table)
+                shown = data.part(np.arange(len(data.y)), AnyTable(features))
+            members = layer_members(pairs, rules.outputs, data)
+            outputs = [member.output for member in members]
+            tasks = [
+                Task(shown.template(member.name, k, member.estimator))
+                for k, member in enumerate(members)
+            ]
+            fitted = [estimator for estimator, _ in shown.run(tasks, rules.progress(len(tasks)))]
+            predictions = [shown.predict(m, o) for m, o in zip(fitted, outputs, strict=True)]
+            features = rules.features(predictions, outputs, data.table)
         table, inner = AnyTable(features), self._inner
-        meta = fit_final(self._final, team, table.take(inner, None), inner)
-        answers = model._final_values(meta, table.take(self._outer, None), self._n_classes)
-        return [*(each[self._outer] for each in predictions), answers]
+        meta = fit_final(rules, data, table.take(inner, None), inner)
+        last = rules.final_values(meta, table.take(self._outer, None), self._n_classes)
+        return [*(each[self._outer] for each in predictions), last]
+
+
+def _folds(y: NDArray[Any], *, is_classifier: bool) -> list[tuple[Rows, Rows]]:
+    n_folds = min(5, len(y))
+    if is_classifier:  # as long as a class can be in every fold, each is
+        n_folds = min(n_folds, max(2, int(np.bincount(y).max())))
+    splitter = StratifiedKFold if is_classifier and np.bincount(y).max() > 1 else KFold
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        return list(splitter(n_folds).split(np.zeros((len(y), 1)), y))
 
 
 def _thawed(estimator: Any) -> Any:

@@ -3,30 +3,223 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin, clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metaestimators import available_if
 
 from committee.base.params import check_bool, check_choice, check_real, is_false, is_real
-from committee.combining.combiner import CommitteeModel, ask_each
-from committee.combining.level_one import LevelOne, check_answers
-from committee.combining.stacking.fitted_stack import FittedStack, meta_features, n_meta_columns
-from committee.combining.stacking.leak_check import LeakCheck
-from committee.combining.stacking.leakage import LeakReport
-from committee.members.named_members import (
+from committee.base.work import Progress, plain_algebra
+from committee.combining.combiner import CommitteeModel, check_class_counts, check_member_kind
+from committee.combining.convex_weights import ConvexClassifier, ConvexRegressor
+from committee.combining.fold_mean import check_members
+from committee.combining.level_one import (
+    LayerPlan,
+    LevelOne,
+    LevelOnePlan,
     Named,
-    check_class_counts,
-    check_member_kind,
+    Split,
+    layer_members,
 )
-from committee.members.output import Output, check_label_codes
-from committee.members.team import Floats, Team
+from committee.combining.stacking.label_sets import check_label_codes
+from committee.combining.stacking.leakage import LeakReport
+from committee.combining.stacking.passthrough import with_columns
+from committee.members.meta_estimator import wants_weights
+from committee.members.output import Floats, Output, OutputRule, predict_each
+from committee.members.training import (
+    Rows,
+    TrainingData,
+    fit_estimator,
+    is_own,
+    one_class_error,
+    rows_of,
+)
 from committee.tables.native_table import AnyTable
+
+
+@dataclass(frozen=True, eq=False)
+class StackRules(ABC):
+    """How a stack is fitted, whatever the rows.
+
+    Parameters
+    ----------
+    title : str
+        Of the estimator, in messages.
+    lists : list of list of (name, estimator)
+        The members of each layer.
+    final : estimator
+        The meta-learner, not fitted.
+    cv : object
+        See `check_cv`.
+    outputs : OutputRule
+        How the outputs of members are chosen.
+    refit, passthrough, verbose
+        Parameters of the estimator.
+    """
+
+    title: str
+    lists: list[Named]
+    final: Any
+    cv: Any
+    outputs: OutputRule
+    refit: bool
+    passthrough: bool
+    verbose: int
+
+    @abstractmethod
+    def final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
+        """Return the predictions of the meta-learner, of which losses are made."""
+
+    @abstractmethod
+    def losses(self, values: Floats, y: NDArray[Any]) -> Floats:
+        """Return the loss of each row, of predictions of members or of the meta-learner."""
+
+    @abstractmethod
+    def comparable(self, values: Floats) -> Floats:
+        """Return predictions in a form of which a mean can be taken."""
+
+    def progress(self, n_fits: int) -> Progress:
+        return Progress(self.title, "fits", max(1, n_fits), int(self.verbose))
+
+    def features(
+        self, predictions: Sequence[Floats], outputs: Sequence[Output], table: AnyTable
+    ) -> Any:
+        """Turn predictions into columns for the next layer, before those of the table if passed."""
+        pairs = zip(outputs, predictions, strict=True)
+        columns = [output.meta_columns(each) for output, each in pairs]
+        return with_columns(columns, table.native) if self.passthrough else np.hstack(columns)
+
+
+def through_layers(
+    rules: StackRules, table: AnyTable, layers: Sequence[tuple[Sequence[Any], Sequence[Output]]]
+) -> Iterator[tuple[list[Floats], Any]]:
+    """Yield, for each fitted layer, the predictions of its members and the columns made of them."""
+    shown = table
+    for members, outputs in layers:
+        predictions = list(predict_each(members, outputs, shown))
+        features = rules.features(predictions, outputs, table)
+        yield predictions, features
+        shown = AnyTable(features)
+
+
+class FittedStack:
+    """Layers of members and the meta-learner, fitted to training data.
+
+    Attributes
+    ----------
+    layers : list of LevelOne
+        Fitted layers.
+    predictions : list of ndarray
+        Level-one predictions of the last layer, on `rows`.
+    level_one : array or table
+        The features that the meta-learner was fitted to.
+    rows, y, weights
+        The rows that have level-one data, their targets and their weights.
+    final : estimator
+        The fitted meta-learner.
+    """
+
+    def __init__(self, rules: StackRules, data: TrainingData, plan: LevelOnePlan) -> None:
+        self.layers: list[LevelOne] = []
+        self.rows: Rows = np.arange(len(data.y))
+        plans = [
+            LayerPlan(layer_members(pairs, rules.outputs, data), plan.source, splits, rules.refit)
+            for pairs, splits in zip(rules.lists, plan.layers, strict=True)
+        ]
+        progress = rules.progress(sum(layer.n_fits(len(data.y)) for layer in plans))
+        shown = data
+        for number, layer_plan in enumerate(plans):
+            splits = _within(layer_plan.splits, self.rows, len(data.y))
+            if not splits and plan.source == "splits":
+                raise ValueError(
+                    f"cv leaves no rows for layer {number + 1}: its members would predict rows "
+                    "that no split tests"
+                )
+            layer = replace(layer_plan, splits=splits).fit(shown, progress)
+            kept = layer.kept_rows(shown.weights)
+            self.layers.append(layer)
+            self.rows = self.rows[kept]
+            self.predictions = [each[kept] for each in layer.predictions]
+            source = AnyTable(data.table.take(self.rows, None))
+            self.level_one = rules.features(self.predictions, layer.outputs, source)
+            shown = shown.part(kept, AnyTable(self.level_one))
+        self.y, self.weights = shown.y, shown.weights
+        self.final = fit_final(rules, data, self.level_one, self.rows)
+
+    def outputs_of(self, rules: StackRules, table: AnyTable) -> tuple[list[Floats], Any]:
+        """Return the predictions of the last members on a table, and the columns made of them."""
+        layers = [(layer.estimators, layer.outputs) for layer in self.layers]
+        *_, last = through_layers(rules, table, layers)
+        return last
+
+
+def fit_final(rules: StackRules, data: TrainingData, features: Any, rows: Rows) -> Any:
+    """Return the meta-learner, fitted to predictions of members on rows of training data."""
+    final = rules.final
+    if isinstance(final, FrozenEstimator):
+        return final
+    own, n_rows = data.fit_params.get("final_estimator", {}), len(data.y)
+    params = {key: rows_of(value, rows, n_rows) for key, value in own.items()}
+    if data.weights is not None and wants_weights("final_estimator", final):
+        params["sample_weight"] = data.weights[rows]
+    n_cells = len(rows) * AnyTable(features).n_features
+    is_classifier = data.labels is not None
+    try:
+        with plain_algebra(n_cells, is_own(final)):
+            y = data.y[rows]
+            return fit_estimator(clone(final), features, y, params, is_classifier=is_classifier)
+    except (TypeError, ValueError) as error:
+        alone = one_class_error("the final_estimator", data.labels, error)
+        if alone is not None:
+            raise alone from error
+        more = ", and the columns of X (passthrough=True)" if rules.passthrough else ""
+        error.add_note(f"This is the final_estimator, fitted to predictions of members{more}")
+        raise
+
+
+def _within(splits: Sequence[Split], rows: Rows, n_rows: int) -> list[Split]:
+    """Return splits of a part of the rows, as places in that part."""
+    if len(rows) == n_rows:
+        return list(splits)
+    place = np.full(n_rows, -1)
+    place[rows] = np.arange(len(rows))
+    return placed(splits, place)
+
+
+def placed(splits: Sequence[Split], place: Rows) -> list[Split]:
+    """Return splits with rows at other places; rows at place -1 are left out."""
+    found = []
+    for train, test in splits:
+        train, test = place[train], place[test]
+        train, test = train[train >= 0], test[test >= 0]
+        if len(train) and len(test):
+            found.append((train, test))
+    return found
+
+
+def final_has(method: str) -> Any:
+    """Return a decorator for methods that exist where the meta-learner has them."""
+
+    def check(model: Any) -> bool:
+        final = getattr(model, "final_estimator_", None)
+        if final is None:
+            final = model.final_estimator
+            if final is None:
+                final = model._linear_final()
+            elif isinstance(final, str):
+                final = model._convex_final([], None)
+        getattr(final, method)  # the error names what is missing
+        return True
+
+    return available_if(check)
 
 
 class StackingModel(TransformerMixin, CommitteeModel):
@@ -58,7 +251,10 @@ class StackingModel(TransformerMixin, CommitteeModel):
 
     # ---- what classifiers and regressors do in their own way ----
 
-    def _check_target(self, team: Team) -> None:
+    _rules_class: type[StackRules]
+    _leak_check_class: Any  # LeakCheck, which fits stacks itself
+
+    def _check_target(self, data: TrainingData) -> None:
         """Raise unless everything that is switched on can be done with this target."""
 
     @abstractmethod
@@ -67,19 +263,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
 
     @abstractmethod
     def _convex_final(self, outputs: Sequence[Output], weights: list[float] | None) -> Any:
-        """Return a mixture of the members, with given weights or those that it learns."""
-
-    @abstractmethod
-    def _comparable(self, values: Floats) -> Floats:
-        """Return predictions in a form of which a mean can be taken."""
-
-    @abstractmethod
-    def _losses(self, values: NDArray[Any], y: NDArray[Any]) -> Floats:
-        """Return the loss of each row, of predictions or of what the meta-learner says."""
-
-    @abstractmethod
-    def _final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
-        """Return what losses are made of, from the meta-learner."""
+        """Return a mixture of the members, with given weights or weights to be learnt."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -133,23 +317,23 @@ class StackingModel(TransformerMixin, CommitteeModel):
     ) -> None:
         self._check_switches()
         lists = self._checked_lists()
-        team, seed = self._assemble(X, y, sample_weight, fit_params, lists[0])
-        outputs = self._outputs_of(team, lists[-1])
-        final = self._final(outputs)
-        self._check_target(team)
-        plan = self._plan(team, groups, seed, len(lists))
-        report = self._check_leakage(
-            lambda share: LeakCheck(self, team, lists, final, plan, groups, seed, share)
-        )
+        data, seed = self._assemble(X, y, sample_weight, fit_params, lists[0])
+        outputs = [member.output for member in layer_members(lists[-1], self._output_rule, data)]
+        rules = self._rules(lists, self._final(outputs))
+        self._check_target(data)
+        plan = self._plan(data, groups, seed, len(lists))
+        report = self._check_leakage(rules, data, plan, groups, seed)
         if report is not None and report.leaked and self.on_leak == "fallback":
             final = self._convex_final(outputs, report.simple_weights)
-        stack = FittedStack(self, team, lists, plan, final)
+            rules = replace(rules, final=final)
+        stack = FittedStack(rules, data, plan)
+        first = stack.layers[0]
         attributes: dict[str, Any] = {
-            "estimators_": stack.layers[0].members,
-            "named_estimators_": self._named_fitted(lists[0], stack.layers[0].members),
-            "layers_": [layer.members for layer in stack.layers],
+            "estimators_": first.estimators,
+            "named_estimators_": self._named_fitted(lists[0], first.estimators),
+            "layers_": [layer.estimators for layer in stack.layers],
             "final_estimator_": stack.final,
-            "stack_method_": [output.form for output in stack.layers[0].outputs],
+            "stack_method_": [output.form for output in first.outputs],
             "_outputs": [layer.outputs for layer in stack.layers],
         }
         if report is not None:
@@ -157,7 +341,19 @@ class StackingModel(TransformerMixin, CommitteeModel):
         if self.keep_level_one:
             attributes["level_one_"] = stack.level_one
             attributes["level_one_rows_"] = stack.rows
-        self._adopt(team, attributes)
+        self._adopt(data, attributes)
+
+    def _rules(self, lists: list[Named], final: Any) -> StackRules:
+        return self._rules_class(
+            type(self).__name__,
+            lists,
+            final,
+            self.cv,
+            self._output_rule,
+            bool(self.refit),
+            bool(self.passthrough),
+            self.verbose,
+        )
 
     def _final(self, outputs: Sequence[Output]) -> Any:
         final = self.final_estimator
@@ -174,58 +370,50 @@ class StackingModel(TransformerMixin, CommitteeModel):
         check_member_kind("final_estimator", final, self._member_kind)
         return clone(final)
 
-    def _check_leakage(self, make_check: Callable[[float], LeakCheck]) -> LeakReport | None:
-        """Look whether level-one data leak, where that is asked for; say so if they do."""
+    def _check_leakage(
+        self, rules: StackRules, data: TrainingData, plan: LevelOnePlan, groups: Any, seed: int
+    ) -> LeakReport | None:
+        """Find out whether level-one data leak, where the parameters want it; warn if they do."""
         if is_false(self.leak_check):
             return None
         share = float(self.leak_check) if is_real(self.leak_check) else 0.25
-        report = make_check(share).report()
+        check = self._leak_check_class(rules, data, plan, groups, seed, share)
+        report: LeakReport = check.report()
         if report.leaked:
             if self.on_leak == "raise":
                 raise ValueError(report.message)
             warnings.warn(report.message, UserWarning, stacklevel=4)
         return report
 
-    # ---- asking ----
+    # ---- predicting ----
 
     @property
     def _member_outputs(self) -> list[Output]:
         return self._outputs[0]
 
-    def _ask_final(self, method: str, X: Any, **params: Any) -> Any:
-        """Return what the meta-learner says about rows."""
+    @property
+    def _member_weights(self) -> Floats | None:
+        is_mean = isinstance(self.final_estimator_, ConvexClassifier | ConvexRegressor)
+        # With several layers it weighs the members of the last one.
+        return self.final_estimator_.weights_ if is_mean and len(self.layers_) == 1 else None
+
+    def _predict_final(self, method: str, X: Any, **params: Any) -> Any:
+        """Return the predictions of the meta-learner."""
         table, features = self._meta_features(X)
         with table.quiet():
             return getattr(self.final_estimator_, method)(features, **params)
 
     def _meta_features(self, X: Any) -> tuple[AnyTable, Any]:
-        """Return a table, and what the meta-learner sees of it."""
+        """Return a table, and the columns that the meta-learner gets for it."""
         table = self._open(X)
-        layers = [
-            LevelOne(members, outputs, [], np.ones(0, bool))
-            for members, outputs in zip(self.layers_, self._outputs, strict=True)
-        ]
+        rules = self._rules([], None)
+        layers = zip(self.layers_, self._outputs, strict=True)
         with table.quiet():
-            return table, self._through(table, layers)[0]
-
-    def _through(self, table: AnyTable, layers: Sequence[LevelOne]) -> tuple[Any, list[Floats]]:
-        """Send rows through fitted layers; return the last features and the last predictions."""
-        shown = table
-        predictions: list[Floats] = []
-        for number, layer in enumerate(layers):
-            if number:
-                shown = AnyTable(self._features(predictions, layers[number - 1].outputs, table))
-            predictions = list(ask_each(layer.members, layer.outputs, shown))
-        return self._features(predictions, layers[-1].outputs, table), predictions
-
-    def _features(
-        self, predictions: Sequence[Floats], outputs: Sequence[Output], table: AnyTable
-    ) -> Any:
-        """Turn predictions into columns for the next layer, before those of the table if passed."""
-        return meta_features(predictions, outputs, table if self.passthrough else None)
+            *_, (_, features) = through_layers(rules, table, list(layers))
+        return table, features
 
     def transform(self, X: Any) -> Any:
-        """Return what the meta-learner sees of rows: the predictions of the last layer of members.
+        """Return the features of the meta-learner: predictions of the last layer of members.
 
         Parameters
         ----------
@@ -258,7 +446,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
         pairs = [(n, e) for n, e in self._member_lists()[-1] if not isinstance(e, str)]
         names = []
         for (name, _), output in zip(pairs, self._outputs[-1], strict=True):
-            n_columns = n_meta_columns(output)
+            n_columns = output.n_meta_columns
             numbers = [""] if n_columns == 1 else [str(k) for k in range(n_columns)]
             names += [f"{type(self).__name__.lower()}_{name}{number}" for number in numbers]
         if self.passthrough:
@@ -275,15 +463,15 @@ class StackingModel(TransformerMixin, CommitteeModel):
         if not len(self.layers_) == len(self._outputs) == len(lists):
             raise ValueError("the layers do not fit each other")
         for members, outputs, pairs in zip(self.layers_, self._outputs, lists, strict=True):
-            check_answers(members, outputs)
+            check_members(members, outputs)
             if len(pairs) != len(members):
                 raise ValueError("a layer does not fit its members")
             check_class_counts(self, outputs)
         self._check_loaded_final()
         if self.stack_method_ != [output.form for output in self._outputs[0]]:
-            raise ValueError("the methods do not fit the voices")
+            raise ValueError("the methods do not fit the outputs")
         if type(getattr(self, "leak_report_", None)) not in (type(None), LeakReport):
-            raise ValueError("the report is none")
+            raise ValueError("the leak report is of another type")
         self.estimators_ = self.layers_[0]
         self.named_estimators_ = self._named_fitted(lists[0], self.estimators_)
 
@@ -291,17 +479,17 @@ class StackingModel(TransformerMixin, CommitteeModel):
         final = self.final_estimator_
         if not callable(getattr(final, "predict", None)):
             raise ValueError("there is no meta-learner")
-        n_columns = sum(map(n_meta_columns, self._outputs[-1]))
+        n_columns = sum(output.n_meta_columns for output in self._outputs[-1])
         n_columns += self.n_features_in_ if self.passthrough else 0
         if final.n_features_in_ != n_columns:
-            raise ValueError("the meta-learner has learnt from other columns")
+            raise ValueError("the meta-learner was fitted to other columns")
         codes = getattr(final, "classes_", None)
         if (codes is None) == (self._member_kind == "classifier"):
             raise ValueError("the meta-learner is of another kind")
         if isinstance(self.__dict__.get("classes_"), list):
             check_label_codes(codes, self.classes_)
         elif codes is not None and not set(codes.tolist()) <= set(range(len(self.classes_))):
-            raise ValueError("the meta-learner has learnt other classes")
+            raise ValueError("the meta-learner was fitted to other classes")
 
 
 def _own_names(model: Any, input_features: Any) -> list[str]:

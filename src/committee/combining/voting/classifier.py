@@ -13,13 +13,14 @@ from sklearn.utils import column_or_1d
 from committee.base.params import check_bool, check_choice
 from committee.combining.combiner import OfClassifiers
 from committee.combining.convex_weights import blend_weights, mixture_weights
+from committee.combining.level_one import Named
 from committee.combining.voting.means import best_classes, combine, combine_shares, confident_votes
 from committee.combining.voting.votes import VoteExplanation, Votes, fewest_that
 from committee.combining.voting.voting_model import VotingModel
 from committee.evaluation.oob import vote_weight
 from committee.evaluation.scored_target import ScoredTarget
-from committee.members.output import Output, class_output
-from committee.members.team import Team
+from committee.members.output import OutputRule, first_method
+from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
 from committee.tables.target import check_same_length
 from committee.trees.engine_settings import RowWeights
@@ -166,7 +167,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
             Class labels, and `abstain_label` where the committee abstains.
         """
         table = self._open(X)
-        predicted = self._ask(table)
+        predicted = self._predictions(table)
         return self._answers(predicted, self._tie_shares(table, predicted), self._counts)
 
     def predict_proba(self, X: Any) -> Floats:
@@ -182,7 +183,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         p : ndarray of float64, shape (n_rows, n_classes)
             One column a class, in the order of `classes_`; rows add up to one.
         """
-        scores = self._scores(self._ask(X), self._counts)
+        scores = self._scores(self._predictions(X), self._counts)
         if self.voting == "soft":
             return scores
         return np.asarray(scores / scores.sum(axis=1, keepdims=True))
@@ -224,8 +225,8 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
             (n_members, n_rows, n_classes), without `flatten_transform`; else the class codes that
             the members vote for, (n_rows, n_members).
         """
-        predicted = self._ask(X)
-        if self._asks_shares:
+        predicted = self._predictions(X)
+        if self._uses_probabilities:
             return np.hstack(list(predicted)) if self.flatten_transform else predicted
         return np.asarray(predicted.argmax(axis=2).T)
 
@@ -245,7 +246,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         """
         self._check_fitted()
         name = type(self).__name__.lower()
-        if not self._asks_shares:
+        if not self._uses_probabilities:
             return np.array([f"{name}_{member}" for member in self._names], dtype=object)
         if not self.flatten_transform:
             raise ValueError(
@@ -269,7 +270,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
             The vote of each member on each row, the weights, and the answers.
         """
         table = self._open(X)
-        predicted = self._ask(table)
+        predicted = self._predictions(table)
         answer = self._answers(predicted, self._tie_shares(table, predicted), self._counts)
         named = self.classes_[predicted.argmax(axis=2).T]
         return Votes(tuple(self._names), self.weights_, named, answer)
@@ -296,7 +297,11 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         labels = self.classes_.tolist()
         winner = labels.index(answer) if answer in labels else order[0]
         others = [code for code in order if code != winner]
-        sure = predicted.max(axis=2)[:, 0] if self._asks_shares else np.full(len(predicted), np.nan)
+        sure = (
+            predicted.max(axis=2)[:, 0]
+            if self._uses_probabilities
+            else np.full(len(predicted), np.nan)
+        )
         flips = self._flips(predicted, shares, winner, others[0]) if others else ()
         return VoteExplanation(
             answer,
@@ -321,7 +326,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         return LabelEncoder().fit(self.classes_)
 
     @property
-    def _asks_shares(self) -> bool:
+    def _uses_probabilities(self) -> bool:
         return self.voting in ("soft", "confidence")
 
     def _scores(self, predicted: Floats, weights: Floats) -> Floats:
@@ -333,16 +338,14 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
 
     def _tie_shares(self, table: AnyTable, predicted: Floats) -> Floats | None:
         """Return the probabilities that decide ties; None if others do."""
-        if self.tie_break != "soft" or self._asks_shares:
+        if self.tie_break != "soft" or self._uses_probabilities:
             return predicted if self.tie_break == "soft" else None
-        pairs = zip(self._names, self.estimators_, self._outputs, strict=True)
-        outputs = [
-            class_output(
-                name, member, self.classes_, ("predict_proba",), is_prefit=output.labels is not None
-            )
-            for name, member, output in pairs
+        rules = [
+            OutputRule(("predict_proba",), output.labels is not None) for output in self._outputs
         ]
-        return self._ask(table, outputs)
+        members = zip(rules, self._names, self.estimators_, strict=True)
+        outputs = [rule.output(name, member, self.classes_) for rule, name, member in members]
+        return self._predictions(table, outputs)
 
     def _answers(self, predicted: Floats, shares: Floats | None, weights: Floats) -> NDArray[Any]:
         """Return what the committee says; `shares` decide ties."""
@@ -366,7 +369,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         return np.asarray(labels[np.where(abstains, len(self.classes_), best)])
 
     def _one_row(self, table: AnyTable) -> Floats:
-        predicted = self._ask(table)
+        predicted = self._predictions(table)
         if predicted.shape[1] != 1:
             raise ValueError(f"explain_vote takes one row; got {predicted.shape[1]}")
         return predicted
@@ -413,23 +416,23 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
             return "log_odds"
         return super()._weight_choice()
 
-    def _ways_to_ask(self) -> tuple[str, ...]:
-        return ("predict_proba",) if self._asks_shares else ("predict",)
+    @property
+    def _output_methods(self) -> tuple[str, ...]:
+        return ("predict_proba",) if self._uses_probabilities else ("predict",)
 
-    def _output(self, name: str, estimator: Any, labels: NDArray[Any] | None) -> Output:
-        output = super()._output(name, estimator, labels)
-        if self.tie_break == "soft" and labels is not None:  # asked later, but refused here
-            class_output(name, estimator, labels, ("predict_proba",), is_prefit=self._is_prefit)
-        return output
+    def _check_members(self, pairs: Named) -> None:
+        if self.tie_break == "soft":  # predicted later, but refused here
+            for name, estimator in pairs:
+                first_method(name, estimator, ("predict_proba",))
 
     def _validate_loaded(self) -> None:
         super()._validate_loaded()
         if hasattr(self, "estimators_") and self.class_prior_.shape != self.classes_.shape:
             raise ValueError("there must be a share for each class")
 
-    def _more_attributes(self, team: Team) -> dict[str, Any]:
-        assert team.labels is not None
-        counts = np.bincount(team.y, team.weights, minlength=len(team.labels))
+    def _more_attributes(self, data: TrainingData) -> dict[str, Any]:
+        assert data.labels is not None
+        counts = np.bincount(data.y, data.weights, minlength=len(data.labels))
         return {"class_prior_": counts / counts.sum()}
 
     def _learn_weights(

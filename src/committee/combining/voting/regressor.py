@@ -106,7 +106,7 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
         y : ndarray of float64, shape (n_rows,)
             Predictions.
         """
-        return self._combined(self._ask(X), self._counts)
+        return self._combined(self._predictions(X), self._counts)
 
     def transform(self, X: Any) -> Floats:
         """Return what each member predicts.
@@ -121,7 +121,7 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
         said : ndarray of float64, shape (n_rows, n_members)
             Predictions.
         """
-        return np.asarray(self._ask(X)[:, :, 0].T)
+        return np.asarray(self._predictions(X)[:, :, 0].T)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of `transform`.
@@ -153,7 +153,7 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
         votes : Votes
             The prediction of each member for each row, the weights, and the answers.
         """
-        predicted = self._ask(X)
+        predicted = self._predictions(X)
         answer = self._combined(predicted, self._counts)
         return Votes(tuple(self._names), self.weights_, predicted[:, :, 0].T, answer)
 
@@ -170,7 +170,7 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
         explanation : VoteExplanation
             Prints as text; see its attributes.
         """
-        predicted = self._ask(X)
+        predicted = self._predictions(X)
         if predicted.shape[1] != 1:
             raise ValueError(f"explain_vote takes one row; got {predicted.shape[1]}")
         answer = float(self._combined(predicted, self._counts)[0])

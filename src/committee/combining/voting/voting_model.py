@@ -1,4 +1,4 @@
-"""What voting classifiers and regressors share: members, weights, and asking all of them."""
+"""What voting classifiers and regressors share: members, their weights and their predictions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
 from committee.base.params import check_choice, check_real
-from committee.combining.combiner import CommitteeModel, ask_each
-from committee.combining.level_one import LevelOne, check_answers, count_fits, fit_layer
-from committee.combining.level_one_plan import LevelOnePlan
+from committee.combining.combiner import CommitteeModel, check_class_counts
+from committee.combining.fold_mean import check_members
+from committee.combining.level_one import LayerPlan, LevelOne, Named, layer_members
 from committee.combining.voting.means import COMBINATIONS
-from committee.members.named_members import Named, check_class_counts
-from committee.members.output import Output
-from committee.members.team import Floats, Team
+from committee.members.output import Floats, Output, predict_each
+from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
 
 
@@ -54,7 +53,10 @@ class VotingModel(TransformerMixin, CommitteeModel):
     ) -> Floats:
         """Return weights from predictions of members on rows that they have not seen."""
 
-    def _more_attributes(self, team: Team) -> dict[str, Any]:
+    def _check_members(self, pairs: Named) -> None:
+        """Raise unless the members have what the parameters need."""
+
+    def _more_attributes(self, data: TrainingData) -> dict[str, Any]:
         """Return more fitted attributes."""
         return {}
 
@@ -81,47 +83,30 @@ class VotingModel(TransformerMixin, CommitteeModel):
     ) -> None:
         self._check_switches()
         (pairs,) = self._checked_lists()
+        self._check_members(pairs)
         choice = self._weight_choice()
         given = None if isinstance(choice, str) else self._given_weights(choice, pairs)
-        team, seed = self._assemble(X, y, sample_weight, fit_params, pairs)
-        outputs = self._outputs_of(team, pairs)
-        layer = self._fit_members(team, pairs, outputs, groups, seed, wants=given is None)
-        weights = given if given is not None else self._weigh(choice, team, layer)
+        data, seed = self._assemble(X, y, sample_weight, fit_params, pairs)
+        layer = self._fit_members(data, pairs, groups, seed, wants=given is None)
+        weights = given if given is not None else self._weigh(choice, data, layer)
         attributes: dict[str, Any] = {
-            "estimators_": layer.members,
-            "named_estimators_": self._named_fitted(pairs, layer.members),
+            "estimators_": layer.estimators,
+            "named_estimators_": self._named_fitted(pairs, layer.estimators),
             "weights_": weights / weights.sum(),
             "_counts": weights,
             "_outputs": layer.outputs,
             "_names": [name for name, _ in pairs],
         }
-        self._adopt(team, attributes | self._more_attributes(team))
+        self._adopt(data, attributes | self._more_attributes(data))
 
     def _fit_members(
-        self,
-        team: Team,
-        pairs: Named,
-        outputs: Sequence[Output],
-        groups: Any,
-        seed: int,
-        *,
-        wants: bool,
+        self, data: TrainingData, pairs: Named, groups: Any, seed: int, *, wants: bool
     ) -> LevelOne:
-        is_planned = wants or self._is_prefit
-        plan = self._plan(team, groups, seed) if is_planned else LevelOnePlan("splits", [[]])
-        n_fits = len(pairs)
-        if wants:
-            n_fits = count_fits(pairs, plan, len(plan.layers[0]), len(team.y), refit=True)
-        return fit_layer(
-            team,
-            pairs,
-            outputs,
-            plan,
-            plan.layers[0],
-            refit=True,
-            wants_predictions=wants,
-            progress=self._progress(n_fits),
-        )
+        if wants or self._is_prefit:
+            return self._fit_layer(data, pairs, groups, seed, wants_predictions=wants)
+        members = layer_members(pairs, self._output_rule, data)
+        layer = LayerPlan(members, "splits", [], wants_predictions=False)
+        return layer.fit(data, self._progress(len(pairs)))
 
     def _given_weights(self, weights: Any, pairs: Named) -> Floats:
         """Check weights that the user gave; return those of the members that take part."""
@@ -147,14 +132,12 @@ class VotingModel(TransformerMixin, CommitteeModel):
             )
         return own
 
-    def _weigh(self, choice: str, team: Team, layer: LevelOne) -> Floats:
-        """Return the weights that predictions on unseen rows speak for."""
-        kept = layer.covered if team.weights is None else layer.covered & (team.weights > 0)
-        if not kept.any():
-            raise ValueError("no row has a prediction of every member; cv leaves nothing to learn")
+    def _weigh(self, choice: str, data: TrainingData, layer: LevelOne) -> Floats:
+        """Return the weights learnt from predictions on unseen rows."""
+        kept = layer.kept_rows(data.weights)
         predicted = np.stack([each[kept] for each in layer.predictions])
-        weights = None if team.weights is None else team.weights[kept]
-        found = self._learn_weights(choice, predicted, team.y[kept], weights)
+        weights = None if data.weights is None else data.weights[kept]
+        found = self._learn_weights(choice, predicted, data.y[kept], weights)
         return np.asarray(found / found.sum())
 
     def _picked(self, numbers: NDArray[np.int64]) -> Self:
@@ -172,18 +155,25 @@ class VotingModel(TransformerMixin, CommitteeModel):
         small.named_estimators_ = small._named_fitted(pairs, small.estimators_)
         return small
 
-    # ---- asking ----
+    # ---- predicting ----
 
-    def _ask(self, X: Any, outputs: Sequence[Output] | None = None) -> Floats:
-        """Return what members say: (n_members, n_rows, n_columns)."""
+    def _predictions(self, X: Any, outputs: Sequence[Output] | None = None) -> Floats:
+        """Return the predictions of each member, shape (n_members, n_rows, n_columns)."""
         table = X if isinstance(X, AnyTable) else self._open(X)
-        return np.stack(list(ask_each(self.estimators_, outputs or self._outputs, table)))
+        return np.stack(list(predict_each(self.estimators_, outputs or self._outputs, table)))
+
+    def _each_prediction(self, X: Any) -> Floats:
+        return self._predictions(X)
+
+    @property
+    def _member_weights(self) -> Floats | None:
+        return self.weights_
 
     def _validate_loaded(self) -> None:
         """Check that the parts of a loaded model fit each other."""
         if not hasattr(self, "estimators_"):
             return
-        check_answers(self.estimators_, self._outputs)
+        check_members(self.estimators_, self._outputs)
         n_members = len(self.estimators_)
         if self._names != [name for name, _ in self._checked_lists()[0]]:
             raise ValueError("members and names do not fit each other")

@@ -1,51 +1,57 @@
-"""Stacking: a meta-learner that learns how far to trust each of several models."""
+"""`StackingClassifier`: classifiers, and a meta-learner fitted to their predictions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.utils.metaestimators import available_if
+from sklearn.base import ClassifierMixin
+from sklearn.linear_model import LogisticRegression
 
 from committee.base.params import check_choice, is_false, reads_one_fit
-from committee.combining.combiner import OfClassifiers, OfRegressors
-from committee.combining.convex_weights import ConvexClassifier, ConvexRegressor
-from committee.combining.stacking.stacking_model import StackingModel
-from committee.members.named_members import Named
-from committee.members.output import (
-    METHODS,
-    Output,
+from committee.combining.combiner import OfClassifiers
+from committee.combining.convex_weights import ConvexClassifier
+from committee.combining.level_one import Named
+from committee.combining.stacking.label_sets import (
     first_shares,
-    label_output,
     named_label_sets,
     read_label_sets,
     refuse_label_sets,
 )
-from committee.members.team import Team
-
-Floats = NDArray[np.float64]
+from committee.combining.stacking.leak_check import LeakCheck
+from committee.combining.stacking.stacking_model import StackingModel, StackRules, final_has
+from committee.members.output import METHODS, Floats, Output, OutputRule, fitted_output
+from committee.members.training import TrainingData
 
 _METHODS = ("auto", "predict_proba", "decision_function", "predict", "log_odds")
 
 
-def _final_has(method: str) -> Any:
-    def check(model: Any) -> bool:
-        final = getattr(model, "final_estimator_", None)
-        if final is None:
-            final = model.final_estimator
-            if final is None:
-                final = model._linear_final()
-            elif isinstance(final, str):
-                final = model._convex_final([], None)
-        getattr(final, method)  # says what is missing
-        return True
+@dataclass(frozen=True, eq=False)
+class ClassRules(StackRules):
+    """Rules of a stack of classifiers."""
 
-    return available_if(check)
+    def final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
+        return fitted_output(final, ("predict_proba", "predict"), n_classes).predict(
+            final, features
+        )
+
+    def losses(self, values: Floats, y: NDArray[Any]) -> Floats:
+        """Return the squared distance from the truth: bounded, and of votes as of probabilities."""
+        values = self.comparable(values)
+        n_classes = max(values.shape[1], int(y.max()) + 1)
+        wide = np.zeros((len(values), n_classes))
+        wide[:, : values.shape[1]] = values
+        return np.asarray(((wide - np.eye(n_classes)[y]) ** 2).sum(axis=1))
+
+    def comparable(self, values: Floats) -> Floats:
+        """Return probabilities; scores become votes."""
+        if values.min() >= 0 and np.abs(values.sum(axis=1) - 1).max() < 1e-6:
+            return values
+        codes = values[:, 0] > 0 if values.shape[1] == 1 else values.argmax(axis=1)
+        return np.asarray(np.eye(max(values.shape[1], 2))[codes.astype(np.intp)])
 
 
 class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
@@ -147,6 +153,10 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
 
     classes_: NDArray[Any]
 
+    _leak_check_class = LeakCheck
+    _rules_class = ClassRules
+    _label_columns_are_zeros = True  # of `predict_proba`, as scikit-learn has it
+
     def __init__(
         self,
         estimators: Any,
@@ -193,12 +203,12 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         y : ndarray of shape (n_rows,) or (n_rows, n_labels)
             Class labels.
         """
-        codes = self._ask_final("predict", X, **predict_params)
+        codes = self._predict_final("predict", X, **predict_params)
         if isinstance(self.classes_, list):
             return named_label_sets(codes, self.classes_)
         return np.asarray(self.classes_[np.asarray(codes).astype(np.intp)])
 
-    @_final_has("predict_proba")  # type: ignore[untyped-decorator]
+    @final_has("predict_proba")  # type: ignore[untyped-decorator]
     @reads_one_fit
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of the classes.
@@ -215,10 +225,10 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
             a label: the probability of its first value, usually of not having it, as in
             scikit-learn.
         """
-        answer = self._ask_final("predict_proba", X)
+        predicted = self._predict_final("predict_proba", X)
         if isinstance(self.classes_, list):
-            return first_shares(self.final_estimator_, answer, len(self.classes_))
-        values = np.asarray(answer, np.float64)
+            return first_shares(self.final_estimator_, predicted, len(self.classes_))
+        values = np.asarray(predicted, np.float64)
         known = np.asarray(self.final_estimator_.classes_).astype(np.intp)
         if len(known) == len(self.classes_):
             return values
@@ -226,7 +236,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         shares[:, known] = values
         return shares
 
-    @_final_has("decision_function")  # type: ignore[untyped-decorator]
+    @final_has("decision_function")  # type: ignore[untyped-decorator]
     @reads_one_fit
     def decision_function(self, X: Any) -> Floats:
         """Return the decision function of the meta-learner.
@@ -241,7 +251,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         scores : ndarray of float64, shape (n_rows,) or (n_rows, n_classes)
             One score for two classes, else one for each.
         """
-        return np.asarray(self._ask_final("decision_function", X))
+        return np.asarray(self._predict_final("decision_function", X))
 
     # ---- for the base class ----
 
@@ -251,15 +261,25 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
 
     @property
     def _as_log_odds(self) -> bool:
-        """Whether the meta-learner is to see log-odds instead of probabilities."""
+        """Whether the meta-learner is to be given log-odds instead of probabilities."""
         return bool(self.stack_method == "log_odds")
 
+    @property
+    def _output_methods(self) -> tuple[str, ...]:
+        if self._as_log_odds:
+            return ("predict_proba",)
+        return METHODS if self.stack_method == "auto" else (self.stack_method,)
+
+    @property
+    def _output_rule(self) -> OutputRule:
+        return OutputRule(self._output_methods, self._is_prefit, self._as_log_odds)
+
     def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], Any]:
-        sets = read_label_sets(y)
+        sets = None if getattr(y, "ndim", 2) == 1 else read_label_sets(y)
         return super()._read_target(y, pairs) if sets is None else sets
 
-    def _check_target(self, team: Team) -> None:
-        if team.values is not None:
+    def _check_target(self, data: TrainingData) -> None:
+        if data.values is not None:
             if self.final_estimator is None:
                 raise ValueError(
                     "final_estimator must be given for a y with several labels, such as "
@@ -273,22 +293,6 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
                 }
             )
 
-    def _outputs_of(self, team: Team, pairs: Named) -> list[Output]:
-        if team.values is None:
-            outputs = super()._outputs_of(team, pairs)
-        else:
-            ways, values = self._ways_to_ask(), team.values
-            outputs = [
-                label_output(name, each, values, ways, is_prefit=self._is_prefit)
-                for name, each in pairs
-            ]
-        return [replace(output, as_log_odds=self._as_log_odds) for output in outputs]
-
-    def _ways_to_ask(self) -> tuple[str, ...]:
-        if self._as_log_odds:
-            return ("predict_proba",)
-        return METHODS if self.stack_method == "auto" else (self.stack_method,)
-
     def _linear_final(self) -> Any:
         # Wider columns take more steps than the default grants.
         return LogisticRegression(max_iter=1000) if self._as_log_odds else LogisticRegression()
@@ -296,164 +300,3 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
     def _convex_final(self, outputs: Sequence[Output], weights: list[float] | None) -> Any:
         n_classes = outputs[0].n_classes if outputs else 0
         return ConvexClassifier(n_classes, [output.form for output in outputs], weights)
-
-    def _final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
-        method = "predict_proba" if hasattr(final, "predict_proba") else "predict"
-        return Output(method, n_classes).ask(final, features)
-
-    def _losses(self, values: NDArray[Any], y: NDArray[Any]) -> Floats:
-        """Return the squared distance from the truth: bounded, and of votes as of probabilities."""
-        values = self._comparable(values)
-        n_classes = max(values.shape[1], int(y.max()) + 1)
-        wide = np.zeros((len(values), n_classes))
-        wide[:, : values.shape[1]] = values
-        return np.asarray(((wide - np.eye(n_classes)[y]) ** 2).sum(axis=1))
-
-    def _comparable(self, values: Floats) -> Floats:
-        """Return probabilities; scores become votes."""
-        if _are_shares(values):
-            return values
-        codes = values[:, 0] > 0 if values.shape[1] == 1 else values.argmax(axis=1)
-        return np.asarray(np.eye(max(values.shape[1], 2))[codes.astype(np.intp)])
-
-
-def _are_shares(values: Floats) -> bool:
-    return bool(values.min() >= 0 and np.abs(values.sum(axis=1) - 1).max() < 1e-6)
-
-
-class StackingRegressor(RegressorMixin, OfRegressors, StackingModel):
-    """Regressors, and a meta-learner that is fitted to what they say about rows they do not know.
-
-    Parameters
-    ----------
-    estimators : list of (str, regressor)
-        The members: any regressors with scikit-learn's interface. "drop" leaves one out.
-    final_estimator : regressor, "convex" or None, default=None
-        The meta-learner. None is scikit-learn's `RidgeCV`; "convex" is a weighted mean of the
-        members, with weights that are not negative, add up to one and have the least squared
-        error.
-    cv : int, float, str, splitter, iterable or None, default=None
-        Where the level-one data come from, that is what the meta-learner learns from; see
-        `StackingClassifier`.
-    n_jobs : int or None, default=None
-        Workers. None uses all cores for members of this library and one worker for others.
-    passthrough : bool, default=False
-        Show the meta-learner, and members of later layers, the columns of X too.
-    verbose : int, default=0
-        1 tells about progress on stderr, 2 about each fit.
-    layers : list of list of (str, regressor) or None, default=None
-        More layers of members, each of which learns from the predictions of the layer before.
-    refit : bool, default=True
-        Fit the members to all rows in the end. False keeps the models of the folds, whose mean
-        predicts.
-    leak_check : bool or float, default=False
-        Fit the stack also without a quarter of the rows (or this share), and compare what it
-        thinks of itself with what it is worth on these; see `leak_report_`. They are drawn, or
-        are the last ones where `cv` goes forward in time.
-    on_leak : {"warn", "fallback", "raise"}, default="warn"
-        What to do if the check finds leakage: warn; warn and use the mean of the members, or the
-        best of them, instead of a meta-learner; or raise ValueError.
-    keep_level_one : bool, default=False
-        Keep the level-one data as `level_one_`.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of held-out rows, and of members whose own random_state is None.
-
-    Attributes
-    ----------
-    estimators_ : list of estimators
-        The fitted members of the first layer, without those dropped.
-    named_estimators_ : Bunch
-        The same by name.
-    layers_ : list of list of estimators
-        The fitted members of all layers.
-    final_estimator_ : estimator
-        The fitted meta-learner.
-    stack_method_ : list of str
-        What each member of the first layer is asked: "predict".
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Column names; only if the table had names.
-    leak_report_ : LeakReport
-        What was found; only with `leak_check`.
-    level_one_ : array or table
-        What the meta-learner was fitted to; only with `keep_level_one`.
-    level_one_rows_ : ndarray of int
-        The rows of X that these are.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LinearRegression
-    >>> from committee import RandomForestRegressor, StackingRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(300, 3))
-    >>> y = 3 * X[:, 0] + np.sin(3 * X[:, 1]) + rng.normal(0, 0.1, 300)
-    >>> members = [("line", LinearRegression()), ("forest", RandomForestRegressor(random_state=0))]
-    >>> stack = StackingRegressor(members, final_estimator="convex").fit(X, y)
-    >>> bool((stack.final_estimator_.weights_ > 0.1).all())
-    True
-    """
-
-    def __init__(
-        self,
-        estimators: Any,
-        final_estimator: Any = None,
-        *,
-        cv: Any = None,
-        n_jobs: int | None = None,
-        passthrough: bool = False,
-        verbose: int = 0,
-        layers: Any = None,
-        refit: bool = True,
-        leak_check: bool | float = False,
-        on_leak: str = "warn",
-        keep_level_one: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.final_estimator = final_estimator
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.passthrough = passthrough
-        self.verbose = verbose
-        self.layers = layers
-        self.refit = refit
-        self.leak_check = leak_check
-        self.on_leak = on_leak
-        self.keep_level_one = keep_level_one
-        self.random_state = random_state
-
-    def predict(self, X: Any, **predict_params: Any) -> Any:
-        """Predict numbers.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Rows with the columns of `fit`; reordered columns are matched by name.
-        **predict_params : dict
-            Arguments for `predict` of the meta-learner.
-
-        Returns
-        -------
-        y : ndarray of float64, shape (n_rows,)
-            Predictions.
-        """
-        return self._ask_final("predict", X, **predict_params)
-
-    # ---- for the base class ----
-
-    def _linear_final(self) -> Any:
-        return RidgeCV()
-
-    def _convex_final(self, outputs: Sequence[Output], weights: list[float] | None) -> Any:
-        return ConvexRegressor(len(outputs), weights)
-
-    def _comparable(self, values: Floats) -> Floats:
-        return values
-
-    def _final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
-        return np.asarray(final.predict(features), np.float64).reshape(-1, 1)
-
-    def _losses(self, values: NDArray[Any], y: NDArray[Any]) -> Floats:
-        return np.asarray((values[:, 0] - y) ** 2)

@@ -1,0 +1,86 @@
+"""`FoldMean`: the models of the folds in place of one that is fitted to all rows."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
+
+from committee.files.codec_classes import register
+from committee.members.output import Floats, Output
+from committee.tables.native_table import reads_tables
+
+
+def _has(method: str) -> Any:
+    return available_if(lambda model: model.output.method == method)
+
+
+@register("FoldMean")
+class FoldMean(BaseEstimator):
+    """The mean of the models that were fitted to the folds.
+
+    Parameters
+    ----------
+    output : Output
+        What the models predict.
+    estimators : list of estimators
+        The fitted models.
+    """
+
+    _stored_names: ClassVar[dict[str, str]] = {"output": "voice"}
+
+    def __init__(self, output: Output, estimators: list[Any]) -> None:
+        self.output = output
+        self.estimators = estimators
+
+    @property
+    def _reads_tables(self) -> bool:
+        return all(reads_tables(each) for each in self.estimators)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def _validate_loaded(self) -> None:
+        """Check that the parts of a loaded model fit each other."""
+        if type(self.output) is not Output or type(self.estimators) is not list:
+            raise ValueError("models of folds need an output")
+        check_members(self.estimators, [self.output] * max(len(self.estimators), 1))
+
+    def _mean(self, X: Any) -> Floats:
+        parts = [self.output.predict(each, X) for each in self.estimators]
+        return np.asarray(sum(parts[1:], start=parts[0]) / len(parts))
+
+    @_has("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the mean of the probabilities, in the order of all classes."""
+        return self._mean(X)
+
+    @_has("decision_function")  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Floats:
+        """Return the mean of the scores."""
+        return self._mean(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the mean of the numbers, or the class code with the largest mean."""
+        mean = self._mean(X)
+        if self.output.n_labels:
+            return np.asarray(mean >= 0.5, np.int64)
+        if not self.output.n_classes:
+            return np.asarray(mean[:, 0])
+        if mean.shape[1] == 1:
+            return np.asarray(mean[:, 0] > 0, np.int64)
+        return np.asarray(mean.argmax(axis=1))
+
+
+def check_members(members: Any, outputs: Any) -> None:
+    """Raise unless there is an output for each loaded member, which has its method."""
+    if type(members) is not list or type(outputs) is not list or not members:
+        raise ValueError("there are no members")
+    if len(members) != len(outputs) or not all(type(each) is Output for each in outputs):
+        raise ValueError("members and outputs do not fit each other")
+    for member, output in zip(members, outputs, strict=True):
+        if not callable(getattr(member, output.method, None)):
+            raise ValueError(f"a member has no {output.method}")

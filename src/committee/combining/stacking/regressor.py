@@ -1,0 +1,165 @@
+"""`StackingRegressor`: regressors, and a meta-learner fitted to their predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.linear_model import RidgeCV
+
+from committee.combining.combiner import OfRegressors
+from committee.combining.convex_weights import ConvexRegressor
+from committee.combining.stacking.leak_check import LeakCheck
+from committee.combining.stacking.stacking_model import StackingModel, StackRules
+from committee.members.output import Floats, Output
+
+
+@dataclass(frozen=True, eq=False)
+class NumberRules(StackRules):
+    """Rules of a stack of regressors."""
+
+    def final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
+        return np.asarray(final.predict(features), np.float64).reshape(-1, 1)
+
+    def losses(self, values: Floats, y: NDArray[Any]) -> Floats:
+        """Return squared errors."""
+        return np.asarray((values[:, 0] - y) ** 2)
+
+    def comparable(self, values: Floats) -> Floats:
+        return values
+
+
+class StackingRegressor(RegressorMixin, OfRegressors, StackingModel):
+    """Regressors, and a meta-learner that is fitted to what they say about rows they do not know.
+
+    Parameters
+    ----------
+    estimators : list of (str, regressor)
+        The members: any regressors with scikit-learn's interface. "drop" leaves one out.
+    final_estimator : regressor, "convex" or None, default=None
+        The meta-learner. None is scikit-learn's `RidgeCV`; "convex" is a weighted mean of the
+        members, with weights that are not negative, add up to one and have the least squared
+        error.
+    cv : int, float, str, splitter, iterable or None, default=None
+        Where the level-one data come from, that is what the meta-learner learns from; see
+        `StackingClassifier`.
+    n_jobs : int or None, default=None
+        Workers. None uses all cores for members of this library and one worker for others.
+    passthrough : bool, default=False
+        Show the meta-learner, and members of later layers, the columns of X too.
+    verbose : int, default=0
+        1 tells about progress on stderr, 2 about each fit.
+    layers : list of list of (str, regressor) or None, default=None
+        More layers of members, each of which learns from the predictions of the layer before.
+    refit : bool, default=True
+        Fit the members to all rows in the end. False keeps the models of the folds, whose mean
+        predicts.
+    leak_check : bool or float, default=False
+        Fit the stack also without a quarter of the rows (or this share), and compare what it
+        thinks of itself with what it is worth on these; see `leak_report_`. They are drawn, or
+        are the last ones where `cv` goes forward in time.
+    on_leak : {"warn", "fallback", "raise"}, default="warn"
+        What to do if the check finds leakage: warn; warn and use the mean of the members, or the
+        best of them, instead of a meta-learner; or raise ValueError.
+    keep_level_one : bool, default=False
+        Keep the level-one data as `level_one_`.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of held-out rows, and of members whose own random_state is None.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The fitted members of the first layer, without those dropped.
+    named_estimators_ : Bunch
+        The same by name.
+    layers_ : list of list of estimators
+        The fitted members of all layers.
+    final_estimator_ : estimator
+        The fitted meta-learner.
+    stack_method_ : list of str
+        What each member of the first layer is asked: "predict".
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Column names; only if the table had names.
+    leak_report_ : LeakReport
+        What was found; only with `leak_check`.
+    level_one_ : array or table
+        What the meta-learner was fitted to; only with `keep_level_one`.
+    level_one_rows_ : ndarray of int
+        The rows of X that these are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from committee import RandomForestRegressor, StackingRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 3))
+    >>> y = 3 * X[:, 0] + np.sin(3 * X[:, 1]) + rng.normal(0, 0.1, 300)
+    >>> members = [("line", LinearRegression()), ("forest", RandomForestRegressor(random_state=0))]
+    >>> stack = StackingRegressor(members, final_estimator="convex").fit(X, y)
+    >>> bool((stack.final_estimator_.weights_ > 0.1).all())
+    True
+    """
+
+    _leak_check_class = LeakCheck
+    _rules_class = NumberRules
+
+    def __init__(
+        self,
+        estimators: Any,
+        final_estimator: Any = None,
+        *,
+        cv: Any = None,
+        n_jobs: int | None = None,
+        passthrough: bool = False,
+        verbose: int = 0,
+        layers: Any = None,
+        refit: bool = True,
+        leak_check: bool | float = False,
+        on_leak: str = "warn",
+        keep_level_one: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.passthrough = passthrough
+        self.verbose = verbose
+        self.layers = layers
+        self.refit = refit
+        self.leak_check = leak_check
+        self.on_leak = on_leak
+        self.keep_level_one = keep_level_one
+        self.random_state = random_state
+
+    def predict(self, X: Any, **predict_params: Any) -> Any:
+        """Predict numbers.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`; reordered columns are matched by name.
+        **predict_params : dict
+            Arguments for `predict` of the meta-learner.
+
+        Returns
+        -------
+        y : ndarray of float64, shape (n_rows,)
+            Predictions.
+        """
+        return self._predict_final("predict", X, **predict_params)
+
+    # ---- for the base class ----
+
+    def _linear_final(self) -> Any:
+        return RidgeCV()
+
+    def _convex_final(self, outputs: Sequence[Output], weights: list[float] | None) -> Any:
+        return ConvexRegressor(len(outputs), weights)
