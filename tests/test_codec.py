@@ -26,7 +26,9 @@ from committee.files import codec as _codec
 from committee.files import codec_classes as _codec_classes
 from committee.files import tree_arrays as _tree_arrays
 from committee.files.codec import decode, encode, register
+from committee.files.parts import ANYTHING, declared_parts, maybe
 from committee.files.tree_arrays import LaterArray, register_pickling, tree_kinds
+from committee.losses import Loss
 from committee.tables.table import FeatureInfo, Kind, TableSchema
 
 
@@ -34,7 +36,7 @@ from committee.tables.table import FeatureInfo, Kind, TableSchema
 class Shelf(BaseEstimator):
     """An estimator with nothing to it but its parts."""
 
-    _stored_attributes = ("_state",)
+    _stored_parts: ClassVar = {"_state": maybe(ANYTHING)}
     _derived_attributes = ("label_",)
 
     def __init__(self, size=3, estimator=None):
@@ -236,8 +238,8 @@ def _with(model, name, obj):
         ({"a": [1, lambda: 0]}, r"^dict\['a'\]\[1\]: cannot be stored safely: function"),
         ({10**6000: print}, r"^dict\[int\]: cannot"),
         ({print: 1}, r"^a key of dict: cannot be stored safely"),
-        (_with(Shelf(), "_hidden", 1), r"^Shelf\._hidden: .*_stored_attributes"),
-        (_with(Shelf(), "plain", 1), r"^Shelf\.plain: .*_stored_attributes"),
+        (_with(Shelf(), "_hidden", 1), r"^Shelf\._hidden: .*_stored_parts"),
+        (_with(Shelf(), "plain", 1), r"^Shelf\.plain: .*_stored_parts"),
         (np.array([Shelf, 1], dtype=object), r"^ndarray\[0\]: cannot be stored safely"),
         (np.zeros(2, dtype="i4,f8"), r"^ndarray: cannot be stored safely: an array of dtype"),
         (np.zeros(2, dtype=np.longdouble), r"^ndarray: cannot be stored safely: an array of dtype"),
@@ -302,7 +304,7 @@ def test_a_tag_is_registered_for_one_class_only():
 class Box(BaseEstimator):
     """An estimator that was renamed with its parts."""
 
-    _stored_attributes = ("_content",)
+    _stored_parts: ClassVar = {"_content": maybe(ANYTHING)}
     _stored_names: ClassVar = {"_content": "_stuff", "old_": "new_", "new_": "old_"}
 
 
@@ -342,6 +344,28 @@ def test_files_keep_their_names_when_a_class_and_its_parts_are_renamed():
             decode({"estimator": {"class": name, "params": {}, "attributes": {}}}, [])
     with pytest.raises(ValueError, match="it sets '_content' of Crate"):
         decode({"estimator": {"class": "Crate", "params": {}, "attributes": {"_content": 1}}}, [])
+
+
+@register("Label")
+class Sticker(BaseEstimator):
+    _stored_names: ClassVar = {"words": "text"}
+
+    def __init__(self, words="", size=1):
+        self.words = words
+        self.size = size
+
+
+def test_parameters_keep_their_names_in_files():
+    value, _ = encode(Sticker("fragile", 2))
+    assert value["estimator"] == {
+        "class": "Label",
+        "params": {"size": 2, "text": "fragile"},
+        "attributes": {},
+    }
+    assert decode(value, []).get_params() == {"words": "fragile", "size": 2}
+    value["estimator"]["params"] = {"words": "fragile"}
+    with pytest.raises(ValueError, match="parameters that Label does not have: words"):
+        decode(value, [])
 
 
 def test_names_in_files_are_inherited():
@@ -402,6 +426,22 @@ def test_the_tags_of_files_do_not_change():
     assert _codec_classes.enum_class("kind") is Kind
 
 
+def test_every_record_declares_what_its_fields_are():
+    for name in committee.__all__:
+        getattr(committee, name)
+    own = [cls for cls in _codec_classes._classes.values() if cls.__module__ != __name__]
+    records = [cls for cls in own if _codec_classes.field_names(cls) is not None]
+    # Losses are checked by their constructors.
+    undeclared = {
+        cls.__name__: missing
+        for cls in records
+        if cls.__module__.startswith("committee.") and not issubclass(cls, Loss)
+        if (missing := set(_codec_classes.field_names(cls)) - set(declared_parts(cls)))
+    }
+    assert len(records) > 20
+    assert undeclared == {}
+
+
 def test_the_codec_does_not_import_what_it_stores():
     imports = """
 import sys
@@ -422,7 +462,7 @@ def test_the_schema_of_a_table_comes_back():
     schema = TableSchema(
         (
             FeatureInfo("height", Kind.REAL, None, "number"),
-            FeatureInfo("island", Kind.CATEGORY, ("Biscoe", 3, decimal.Decimal("0.5")), "category"),
+            FeatureInfo("island", Kind.CATEGORY, ("Biscoe", 3, 0.5), "category"),
             FeatureInfo("seen", Kind.INTEGER, None, "datetime"),
         ),
         ("height", "island", "seen"),

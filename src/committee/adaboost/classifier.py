@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,14 @@ from sklearn.metrics import accuracy_score
 
 from committee.adaboost.fit import AdaBoostFit
 from committee.adaboost.fitted import FittedAdaBoost
+from committee.adaboost.learners import codes_of
 from committee.adaboost.vote_link import link
 from committee.adaboost.vote_rule import MULTICLASS, VARIANTS, VoteRule
 from committee.adaboost.votes import AnyVotes, TreeVotes, make_votes
 from committee.base.params import check_choice
+from committee.files.parts import LABELS, Part, instance, real, whole
 from committee.files.tree_arrays import register_pickling
+from committee.members.loaded_members import check_classifier
 from committee.tables.target import read_known_classes
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier
@@ -141,7 +144,12 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
     ['Adelie', 'Adelie']
     """
 
-    _stored_attributes = ("_log", "_rule")
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "classes_": LABELS,
+        "n_classes_": whole(1),
+        "temperature_": real(5e-324),
+        "_rule": instance(VoteRule),
+    }
     _derived_attributes = ("_votes",)
     _default_criterion = "gini"
 
@@ -271,14 +279,19 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
         super()._validate_loaded()
         if not hasattr(self, "estimators_"):
             return
-        if type(self._rule) is not VoteRule or self._rule.n_classes != len(self.classes_):
+        if self._rule.n_classes != len(self.classes_):
             raise ValueError("the rule does not fit the classes")
+        if not np.array_equal(codes_of(self.classes_, self.classes_), np.arange(self.n_classes_)):
+            raise ValueError("the classes are not sorted")
         members = self.estimators_
-        known = members.classes if isinstance(members, TreeMembers) else self.classes_
-        if known is None or not np.array_equal(known, self.classes_):
+        if not isinstance(members, TreeMembers):
+            method = "predict" if self._rule.variant == "discrete" else "predict_proba"
+            for member in members:
+                check_classifier(member, self.n_features_in_, self.classes_, method)
+        elif type(members.template) is not DecisionTreeClassifier or not np.array_equal(
+            self.classes_ if members.classes is None else members.classes, self.classes_
+        ):
             raise ValueError("the trees do not fit the classes")
-        if self.n_classes_ != len(self.classes_) or not self.temperature_ > 0:
-            raise ValueError("a number does not fit the model")
         self._votes = self._make_votes()
 
     # ---- answers ----

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from committee.adaboost.trace import AdaBoostTrace, RoundLog
 from committee.base.params import check_bool, check_int, check_real, or_auto
 from committee.base.work import resolve_threads
 from committee.evaluation.scored_target import resolve_metric
+from committee.files.parts import FITTED, Part, array, instance, list_of, maybe, whole
 from committee.members.meta_estimator import MetaEstimator, check_estimator_kind
 from committee.tables.native_table import AnyTable
 from committee.tables.table import TableSchema
@@ -27,7 +28,14 @@ _TREE_PARAMETERS = {"split_finding": "auto", "max_bins": 255, "categorical_featu
 class FittedAdaBoost(MetaEstimator):
     """Base class of the AdaBoost estimators."""
 
-    _stored_attributes: tuple[str, ...] = ("_log",)
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "n_features_in_": whole(1, size="features"),
+        "schema_": maybe(instance(TableSchema)),
+        "estimators_": instance(TreeMembers) | list_of(FITTED, "members", least=1),
+        "estimator_weights_": array("f8", "members", finite=True),
+        "estimator_errors_": array("f8", "members", finite=True),
+        "_log": instance(RoundLog),
+    }
 
     estimator: Any
     n_estimators: int
@@ -151,20 +159,9 @@ class FittedAdaBoost(MetaEstimator):
         """Check that the parts of a loaded model fit each other."""
         if not hasattr(self, "estimators_"):
             return
-        if type(self.estimators_) not in (list, TreeMembers) or not len(self.estimators_):
-            raise ValueError("there are no members")
-        if type(self._log) is not RoundLog or not 1 <= len(self._log) == len(self.estimators_):
+        if not len(self._log) == len(self.estimators_) == len(self.estimator_weights_):
             raise ValueError("the rounds do not fit the members")
-        for name in ("estimator_weights_", "estimator_errors_"):
-            numbers = getattr(self, name)
-            if (
-                not isinstance(numbers, np.ndarray)
-                or numbers.dtype != np.float64
-                or numbers.shape != (len(self.estimators_),)
-                or not np.isfinite(numbers).all()
-            ):
-                raise ValueError(f"{name} does not fit the members")
         if isinstance(self.estimators_, TreeMembers):
-            schema = self.estimators_.schema
-            if schema != self.schema_ or schema.n_features != self.n_features_in_:
+            self.schema_.check_model(self)
+            if self.estimators_.schema != self.schema_:
                 raise ValueError("the trees do not fit the schema")

@@ -15,6 +15,7 @@ from committee.adaboost.median import RunningMedian, weighted_lower_median
 from committee.adaboost.regression import LOSSES, R2Fit
 from committee.base.params import check_choice
 from committee.files.tree_arrays import register_pickling
+from committee.members.loaded_members import check_regressor
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeRegressor
 
@@ -201,10 +202,11 @@ default="squared_error"
 
     def _validate_loaded(self) -> None:
         super()._validate_loaded()
-        members = getattr(self, "estimators_", None)
-        if isinstance(members, TreeMembers) and (
-            type(members.template) is not DecisionTreeRegressor or members.forest.n_values != 1
-        ):
+        members = getattr(self, "estimators_", ())
+        if not isinstance(members, TreeMembers):
+            for member in members:
+                check_regressor(member, self.n_features_in_)
+        elif type(members.template) is not DecisionTreeRegressor or members.forest.n_values != 1:
             raise ValueError("the members do not predict one number")
 
     # ---- answers ----

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from committee.files.codec_classes import register
+from committee.files.parts import NUMBER, Part, array, list_of
 from committee.trees.conditions import stump_text
 
 Floats = NDArray[np.float64]
@@ -51,18 +52,15 @@ class RoundLog:
     def __len__(self) -> int:
         return len(self.error)
 
-    def _validate_loaded(self) -> None:
-        for name in _NUMBERS:
-            column = getattr(self, name)
-            if type(column) is not list or not all(type(each) is float for each in column):
-                raise ValueError(f"{name} is not a list of numbers")
-            if len(column) != len(self):
-                raise ValueError("its columns differ in length")
-        if type(self.distributions) is not list or len(self.distributions) not in (0, len(self)):
-            raise ValueError("there is not one distribution a round")
-        for each in self.distributions:
-            if not isinstance(each, np.ndarray) or each.dtype != np.float64 or each.ndim != 1:
-                raise ValueError("a distribution is not a list of numbers")
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "error": list_of(NUMBER, "rounds", least=1),
+        "weight": list_of(NUMBER, "rounds"),
+        "normalizer": list_of(NUMBER, "rounds"),
+        "bound": list_of(NUMBER, "rounds"),
+        "train_error": list_of(NUMBER, "rounds"),
+        "validation_score": list_of(NUMBER, "rounds"),
+        "distributions": list_of(array("f8", "rows"), 0) | list_of(array("f8", "rows"), "rounds"),
+    }
 
 
 _NUMBERS = tuple(each.name for each in fields(RoundLog) if each.name != "distributions")

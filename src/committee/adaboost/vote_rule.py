@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from committee.files.codec_classes import register
+from committee.files.parts import Part, one_of, real, whole
 
 Floats = NDArray[np.float64]
 
@@ -96,6 +98,14 @@ class VoteRule:
     n_classes: int
     learning_rate: float
     smoothing: float
+
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "variant": one_of(*VARIANTS),
+        "multiclass": one_of(*MULTICLASS),
+        "n_classes": whole(1),
+        "learning_rate": real(0.0),
+        "smoothing": real(0.0),
+    }
 
     @property
     def chance(self) -> float:
@@ -221,12 +231,3 @@ class VoteRule:
         votes = np.zeros(verdict.votes.shape)
         votes[np.arange(len(predicted)), predicted] = 1.0
         return replace(verdict, weight=1.0, votes=votes)
-
-    def _validate_loaded(self) -> None:
-        if self.variant not in VARIANTS or self.multiclass not in MULTICLASS:
-            raise ValueError("there is no such variant")
-        if type(self.n_classes) is not int or self.n_classes < 1:
-            raise ValueError("the number of classes is wrong")
-        for number in (self.learning_rate, self.smoothing):
-            if type(number) is not float or not math.isfinite(number) or number < 0:
-                raise ValueError("a number is out of range")

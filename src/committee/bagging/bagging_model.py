@@ -6,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from committee.base.sampling import RowSampler, plan_features, plan_rows
 from committee.base.work import Progress, chunks, count_workers, in_order, resolve_threads
 from committee.evaluation.oob import OOB_ATTRIBUTES, OobRecorder, weighted_median
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
+from committee.files.parts import FITTED, NOTHING, Part, array, instance, list_of, maybe, whole
 from committee.members.meta_estimator import MetaEstimator, check_estimator_kind, takes_weights
 from committee.members.output import Floats, MemberBlock, fitted_output
 from committee.members.training import TrainingData, is_own, prepared
@@ -46,7 +47,15 @@ _SMALL_PREDICTION = 2**15
 class BaggingModel(MetaEstimator):
     """Base class of the bagging estimators."""
 
-    _stored_attributes = ("_row_sampler", "_feature_sampler", "_seed", "_fingerprint")
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "n_features_in_": whole(1, size="features"),
+        "estimators_": instance(TreeMembers) | list_of(FITTED, "members", least=1),
+        "estimator_weights_": maybe(array("f8", "members", low=0.0, finite=True)),
+        "_row_sampler": instance(RowSampler),
+        "_feature_sampler": NOTHING | instance(RowSampler),
+        "_seed": whole(),
+        "_fingerprint": whole(-1),
+    }
 
     estimator: Any
     n_estimators: int
@@ -448,17 +457,25 @@ class BaggingModel(MetaEstimator):
         """Check that the parts of a loaded model fit each other."""
         if not hasattr(self, "estimators_"):
             return
-        if type(self.estimators_) not in (list, TreeMembers) or not self.estimators_:
-            raise ValueError("there are no members")
-        samplers = [self._row_sampler, self._feature_sampler]
-        if not all(each is None or type(each) is RowSampler for each in samplers):
-            raise ValueError("the samples are of another type")
-        if self._row_sampler is None or not hasattr(self, "n_features_in_"):
-            raise ValueError("a part is missing")
-        if self._feature_sampler and self._feature_sampler.n_rows != self.n_features_in_:
-            raise ValueError("the drawn features do not fit the table")
-        if len(self._weights()) != len(self.estimators_):
+        members, draws = self.estimators_, self._feature_sampler
+        if len(self._weights()) != len(members) or not self._weights().any():
             raise ValueError("the weights do not fit the members")
+        if draws is not None:
+            draws.check_columns(self.n_features_in_, len(members))
+        if not isinstance(members, TreeMembers):
+            for number, member in enumerate(members):
+                columns = self._columns(number)
+                n_columns = self.n_features_in_ if columns is None else len(columns)
+                self._check_loaded_member(member, n_columns)
+        elif members.forest.n_values != self._n_values or draws is not members.features is None:
+            raise ValueError("the trees do not fit the classes, outputs or draws")
+        else:
+            members.schema.check_model(self)
+            self._check_loaded_member(members[0], members[0].n_features_in_)
+
+    @abstractmethod
+    def _check_loaded_member(self, member: Any, n_columns: int) -> None:
+        """Raise ValueError unless a member of a file predicts what the ensemble combines."""
 
 
 def _flat(parts: Iterator[list[Any]]) -> Iterator[Any]:

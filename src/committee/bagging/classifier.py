@@ -13,7 +13,8 @@ from committee.bagging.bagging_model import BaggingModel
 from committee.base.params import check_choice, reads_one_fit
 from committee.evaluation.oob import OobRecorder
 from committee.evaluation.scored_target import ScoredTarget
-from committee.members.output import Floats, MemberBlock, first_method
+from committee.members.loaded_members import check_classifier
+from committee.members.output import Floats, MemberBlock, first_method, fitted_output
 from committee.tables.target import read_classes, warn_of_column
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier
@@ -338,7 +339,9 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
             return method
         return own
 
-    def _validate_loaded(self) -> None:
-        super()._validate_loaded()
-        if hasattr(self, "estimators_") and len(self.classes_) != self.n_classes_:
-            raise ValueError("the classes do not fit each other")
+    def _check_loaded_member(self, member: Any, n_columns: int) -> None:
+        known = np.arange(self.n_classes_)
+        if isinstance(self.estimators_, TreeMembers) and self.estimators_.classes is not None:
+            known = self.classes_
+        method = fitted_output(member, self._methods, self.n_classes_).method
+        check_classifier(member, n_columns, known, method)

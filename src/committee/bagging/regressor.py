@@ -12,6 +12,7 @@ from committee.bagging.bagging_model import BaggingModel
 from committee.base.params import check_choice
 from committee.evaluation.oob import OobRecorder
 from committee.evaluation.scored_target import ScoredTarget
+from committee.members.loaded_members import check_regressor
 from committee.members.output import Floats
 from committee.tables.target import read_reals
 from committee.trees.trees import DecisionTreeRegressor
@@ -221,3 +222,6 @@ class BaggingRegressor(RegressorMixin, BaggingModel):
         estimates = recorder.finish(stacklevel=6)
         flat = estimates.values[:, 0] if estimates.values.shape[1] == 1 else estimates.values
         return estimates.attributes("oob_prediction_", flat)
+
+    def _check_loaded_member(self, member: Any, n_columns: int) -> None:
+        check_regressor(member, n_columns, self.n_outputs_)

@@ -21,6 +21,7 @@ from committee._core import SamplingPlan, derive_key
 from committee.base.arrays import Floats
 from committee.base.params import is_int, is_real
 from committee.files.codec_classes import register
+from committee.files.parts import FLAG, NOTHING, Part, array, whole
 
 
 class SeedUse(IntEnum):
@@ -118,6 +119,18 @@ class RowSampler:
     numbers: NDArray[np.int64] | None = None
 
     _later_fields: ClassVar[tuple[str, ...]] = ("numbers",)
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "n_rows": whole(1, 2**32 - 1),
+        "seed": whole(),
+        "n_draws": whole(0, 2**32 - 1),
+        "with_replacement": FLAG,
+        "n_portions": whole(0, 2**32 - 1),
+        "balanced": FLAG,
+        "unit_of_row": NOTHING | array("u4", "rows"),
+        "unit_weights": NOTHING | array("f8", "units", low=0.0, finite=True),
+        "unit_strata": NOTHING | array("i4", "units"),
+        "numbers": NOTHING | array("i8", None, low=0),
+    }
 
     @cached_property
     def plan(self) -> SamplingPlan:
@@ -131,6 +144,14 @@ class RowSampler:
             with_replacement=self.with_replacement or self.n_portions > 0,
             n_portions=self.n_portions,
         )
+
+    def check_columns(self, n_features: int, n_members: int) -> None:
+        """Raise ValueError unless loaded draws are of so many features, for so many members."""
+        numbers = self.numbers
+        if self.n_rows != n_features or (numbers is not None and len(numbers) < n_members):
+            raise ValueError("the drawn features do not fit the table or the members")
+        if n_members and not len(self.rows(0)):  # the plan refuses what cannot be drawn
+            raise ValueError("members have drawn no features")
 
     @property
     def leaves_rows_out(self) -> bool:
@@ -183,28 +204,15 @@ class RowSampler:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
     def _validate_loaded(self) -> None:
-        for name, dtype in (("unit_of_row", "u4"), ("unit_weights", "f8"), ("unit_strata", "i4")):
-            array = getattr(self, name)
-            if array is not None and (array.dtype != dtype or array.ndim != 1 or not len(array)):
-                raise ValueError(f"{name} is not a list of numbers")
-        numbers = (self.n_rows, self.seed, self.n_draws, self.n_portions)
-        if not all(type(number) is int and 0 <= number < 2**64 for number in numbers):
-            raise ValueError("a number is out of range")
-        if max(self.n_rows, self.n_draws, self.n_portions) >= 2**32:
-            raise ValueError("a number is too large")
-        if self.numbers is not None and (self.numbers.dtype != "i8" or self.numbers.ndim != 1):
-            raise ValueError("numbers is not a list of numbers")
-        weights, strata = self.unit_weights, self.unit_strata
-        if weights is not None and not (np.isfinite(weights).all() and (weights >= 0).all()):
-            raise ValueError("weights are not finite")
         units = self.unit_of_row
         n_units = self.n_rows if units is None else int(units.max()) + 1
         if n_units > self.n_rows or (units is not None and len(units) != self.n_rows):
             raise ValueError("the groups do not fit the rows")
-        if strata is not None and len(strata) != n_units:
-            raise ValueError("the strata do not fit the rows")
-        if weights is not None and (len(weights) != n_units or not weights.any()):
-            raise ValueError("the weights do not fit the rows")
+        for each in (self.unit_weights, self.unit_strata):
+            if each is not None and len(each) != n_units:
+                raise ValueError("the weights or strata do not fit the rows")
+        if self.unit_weights is not None and not self.unit_weights.any():
+            raise ValueError("all weights are zero")
 
 
 def sample_size(max_samples: Any, n_units: int, total: float, *, most: int | None = None) -> int:

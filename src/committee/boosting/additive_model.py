@@ -19,6 +19,19 @@ from committee.base.arrays import Floats
 from committee.boosting.categories import TargetStatistics
 from committee.evaluation.scored_target import ScoredTarget
 from committee.files.codec_classes import register
+from committee.files.parts import (
+    FITTED,
+    FLAG,
+    NOTHING,
+    NUMBER,
+    TEXT,
+    Part,
+    array,
+    instance,
+    list_of,
+    tuple_of,
+    whole,
+)
 from committee.losses import (
     BinaryLogLoss,
     Exponential,
@@ -29,6 +42,7 @@ from committee.losses import (
     Tweedie,
 )
 from committee.losses.objective import Objective
+from committee.members.loaded_members import check_member, check_regressor
 from committee.members.meta_estimator import takes_weights
 from committee.tables.native_table import AnyTable
 from committee.tables.table import TableSchema
@@ -61,6 +75,14 @@ class BoostingStart:
     is_zero: bool = False
     places: NDArray[np.int64] | None = None
     names: tuple[str, ...] | None = None
+
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "constants": array("f8", "columns", finite=True),
+        "model": NOTHING | FITTED,
+        "is_zero": FLAG,
+        "places": NOTHING | array("i8", None, low=0),
+        "names": NOTHING | tuple_of(TEXT),
+    }
 
     def scores(self, X: Any, n_rows: int, loss: Loss) -> Floats:
         """Return the first scores of rows, Fortran-ordered."""
@@ -104,17 +126,21 @@ class BoostingStart:
         given, used = init.get_params(), self.model.get_params()
         return all(_look_same(value, used.get(name)) for name, value in given.items())
 
-    def _validate_loaded(self) -> None:
-        constants = self.constants
-        if not isinstance(constants, np.ndarray) or constants.dtype != np.float64:
-            raise ValueError("the first scores are not numbers")
-        if constants.ndim != 1 or not np.isfinite(constants).all():
-            raise ValueError("the first scores are not a list of finite numbers")
-        places = self.places
-        if places is not None and (
-            not isinstance(places, np.ndarray) or places.dtype != np.int64 or places.ndim != 1
-        ):
-            raise ValueError("the classes of the first model are not a list of numbers")
+    def check_fits(self, n_features: int, n_classes: int | None) -> None:
+        """Raise ValueError unless a loaded start is for so many columns and classes."""
+        if self.model is None:
+            return
+        if self.names is not None and len(self.names) != n_features:
+            raise ValueError("the first model is fitted to other columns")
+        if n_classes is None:
+            check_regressor(self.model, n_features, len(self.constants))
+            return
+        check_member(self.model, n_features, "predict_proba")
+        places = np.arange(n_classes) if self.places is None else self.places
+        if len(self.model.classes_) != len(places) or len(set(places.tolist())) != len(places):
+            raise ValueError("the classes of the first model are not those of places")
+        if places.max() >= n_classes:
+            raise ValueError("the first model knows other classes")
 
 
 def _look_same(a: Any, b: Any) -> bool:
@@ -230,6 +256,11 @@ class TreeSum:
     statistics: TargetStatistics | None = None
 
     _later_fields: ClassVar[tuple[str, ...]] = ("statistics",)
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "forests": list_of(instance(_core.Forest), "columns", least=1),
+        "schema": instance(TableSchema),
+        "statistics": NOTHING | instance(TargetStatistics),
+    }
 
     @classmethod
     def of_rounds(
@@ -310,20 +341,14 @@ class TreeSum:
 
     def _validate_loaded(self) -> None:
         forests = self.forests
-        if type(forests) is not list or type(self.schema) is not TableSchema or not forests:
-            raise ValueError("a part is of another type")
-        if self.statistics is not None and (
-            type(self.statistics) is not TargetStatistics or not self.statistics.fits(self.schema)
-        ):
+        if self.statistics is not None and not self.statistics.fits(self.schema):
             raise ValueError("the target statistics do not fit the schema")
-        n_features = self.tree_schema.n_features
+        self.tree_schema.check_trees(*forests)
         for forest in forests:
-            if type(forest) is not _core.Forest or forest.n_trees != forests[0].n_trees:
-                raise ValueError("the columns differ in their number of trees")
-            if (forest.n_features, forest.n_values) != (n_features, 1):
-                raise ValueError("the trees do not fit the schema")
-        if forests[0].n_trees == 0:
-            raise ValueError("there are no trees")
+            if forest.n_trees != forests[0].n_trees or not forest.n_trees:
+                raise ValueError("the columns differ in their number of trees, or have none")
+            if forest.n_values != 1:
+                raise ValueError("trees predict more than one number")
 
 
 @register("LearnerSum")
@@ -347,6 +372,13 @@ class LearnerSum:
     rates: list[float]
     names: tuple[str, ...] | None
     n_features: int
+
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "rounds": list_of(list_of(FITTED, "columns", least=1), "rounds", least=1),
+        "rates": list_of(NUMBER, "rounds"),
+        "names": NOTHING | tuple_of(TEXT, "features"),
+        "n_features": whole(1, size="features"),
+    }
 
     def head(self, n_rounds: int) -> LearnerSum:
         """Return the sum of the first rounds."""
@@ -396,9 +428,6 @@ class LearnerSum:
             scores[:, column] += self.rates[number] * values.reshape(len(values))
 
     def _validate_loaded(self) -> None:
-        if type(self.rounds) is not list or not self.rounds:
-            raise ValueError("there are no rounds")
-        if len(self.rates) != len(self.rounds):
-            raise ValueError("rounds and learning rates differ in number")
-        if any(len(members) != self.n_columns for members in self.rounds):
-            raise ValueError("rounds differ in their number of members")
+        for members in self.rounds:
+            for member in members:
+                check_regressor(member, self.n_features)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from committee import _core
 from committee.base.arrays import Floats
 from committee.evaluation.scored_target import ScoredTarget
 from committee.files.codec_classes import register
+from committee.files.parts import TEXT, Part, array, list_of, tuple_of, whole
 from committee.losses.objective import Objective
 from committee.tables.table import FeatureInfo, Kind, TableSchema
 
@@ -55,6 +56,12 @@ class TargetStatistics:
     features: tuple[int, ...]
     values: list[Floats]
     names: tuple[str, ...]
+
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "features": tuple_of(whole(), "columns"),
+        "values": list_of(array("f8", None, "numbers", finite=True), "columns"),
+        "names": tuple_of(TEXT, "numbers", least=1),
+    }
 
     @property
     def n_more(self) -> int:
@@ -157,20 +164,8 @@ class TargetStatistics:
         return True
 
     def _validate_loaded(self) -> None:
-        features, names = self.features, self.names
-        if type(features) is not tuple or not all(type(i) is int for i in features):
-            raise ValueError("the columns are not a list of positions")
-        if list(features) != sorted(set(features)):
+        if list(self.features) != sorted(set(self.features)):
             raise ValueError("the columns are not ascending")
-        if type(names) is not tuple or not names or not all(type(name) is str for name in names):
-            raise ValueError("the names of the numbers are not text")
-        if type(self.values) is not list or len(self.values) != len(features):
-            raise ValueError("columns and numbers differ in number")
-        for values in self.values:
-            if not isinstance(values, np.ndarray) or values.dtype != np.float64:
-                raise ValueError("what levels become is not a table of numbers")
-            if values.ndim != 2 or values.shape[1] != len(names) or not np.isfinite(values).all():
-                raise ValueError("what levels become is not a table of finite numbers")
 
 
 def columns_to_encode(

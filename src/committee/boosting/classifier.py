@@ -299,10 +299,10 @@ default=None
 
     def _validate_loaded(self) -> None:
         super()._validate_loaded()
-        if hasattr(self, "_sum"):
-            n_classes = len(self.classes_)
-            if self.n_classes_ != n_classes or self._loss.n_classes != max(n_classes, 2):
-                raise ValueError("the classes do not fit the loss")
+        if not hasattr(self, "_sum"):
+            return
+        if self.n_outputs_ != 1 or self._loss.n_classes != max(len(self.classes_), 2):
+            raise ValueError("the classes do not fit the loss")
 
     def _constant_model(self) -> Any:
         start = self._start.constants[np.newaxis]

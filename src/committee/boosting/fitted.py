@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum
 from committee.boosting.defaults import check_chosen
 from committee.boosting.rounds import RoundChoice
 from committee.evaluation.early_stopping import TrainingLog
+from committee.files.parts import NOTHING, Part, any_of, instance, maybe, whole
 from committee.files.tree_arrays import register_pickling
 from committee.losses.loss import Loss
 from committee.losses.objective import Objective
@@ -34,15 +35,22 @@ _FEW_ROWS = 32
 class FittedBoosting(Estimator, ABC):
     """Base class of the boosting estimators, as far as it does not fit."""
 
-    _stored_attributes = (
-        "_sum",
-        "_start",
-        "_loss",
-        "_given_loss",
-        "_seed",
-        "_fingerprint",
-        "_n_rows",
-    )
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "n_features_in_": whole(1, size="features"),
+        "n_outputs_": whole(1),
+        "n_estimators_": whole(1),
+        "schema_": maybe(instance(TableSchema)),
+        "training_log_": instance(TrainingLog),
+        "round_choice_": maybe(NOTHING | instance(RoundChoice)),
+        "chosen_params_": maybe(instance(dict)),
+        "_sum": instance(TreeSum, LearnerSum),
+        "_start": instance(BoostingStart),
+        "_loss": any_of(Loss),
+        "_given_loss": any_of(Loss),
+        "_seed": whole(),
+        "_fingerprint": whole(-1),
+        "_n_rows": whole(1),
+    }
 
     n_jobs: int | None
     init: Any
@@ -196,26 +204,23 @@ class FittedBoosting(Estimator, ABC):
         # Files from before the number of rounds was chosen have neither.
         self.__dict__.setdefault("round_choice_", None)
         self.__dict__.setdefault("chosen_params_", {})
-        total, start, loss = self._sum, self._start, self._loss
-        if not (
-            isinstance(total, TreeSum | LearnerSum)
-            and isinstance(start, BoostingStart)
-            and isinstance(loss, Loss)
-            and isinstance(self._given_loss, Loss)
-            and isinstance(self.training_log_, TrainingLog)
-            and isinstance(self.round_choice_, RoundChoice | None)
-            and isinstance(self.chosen_params_, dict)
-        ):
-            raise ValueError("a part of the model is of another type")
+        total, start = self._sum, self._start
         if self.chosen_params_:
             check_chosen(self.chosen_params_)
+        if self.n_outputs_ > total.n_columns:
+            raise ValueError("the trees do not fit the outputs")
         n_columns = self._objective.n_columns
         if not total.n_columns == n_columns == len(start.constants):
             raise ValueError("the trees do not fit the loss")
-        if isinstance(total, TreeSum) and total.schema != self.schema_:
-            raise ValueError("the trees do not fit the schema")
-        if not 1 <= self.n_estimators_ == total.n_rounds:
+        if isinstance(total, TreeSum):
+            self.schema_.check_model(self)
+            if total.schema != self.schema_:
+                raise ValueError("the trees do not fit the schema")
+        elif total.n_features != self.n_features_in_:
+            raise ValueError("the members are fitted to other columns")
+        if self.n_estimators_ != total.n_rounds:
             raise ValueError("the number of rounds is wrong")
+        start.check_fits(self.n_features_in_, self._loss.n_classes)
 
     # ---- predictions ----
 

@@ -306,6 +306,11 @@ default=None
         tags.target_tags.multi_output = True
         return tags
 
+    def _validate_loaded(self) -> None:
+        super()._validate_loaded()
+        if hasattr(self, "_sum") and self._loss.n_classes is not None:
+            raise ValueError("the loss is one of classes")
+
     def _constant_model(self) -> Any:
         start = np.asfortranarray(self._start.constants[np.newaxis])
         values = self._predicted(start)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from committee.base.work import Progress
 from committee.boosting.tree_learner import left_range
 from committee.evaluation.early_stopping import LogWriter, Stopper, TrainingLog, Watch
 from committee.files.codec_classes import register
+from committee.files.parts import FLAG, Part, array, whole
 from committee.losses.arithmetic import LARGEST, mean_loss
 from committee.losses.objective import Objective
 
@@ -178,6 +179,13 @@ class RoundChoice:
     n_folds: int
     is_score: bool = False
 
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "mean": array("f8", "rounds"),
+        "standard_error": array("f8", "rounds"),
+        "n_folds": whole(1),
+        "is_score": FLAG,
+    }
+
     @classmethod
     def of_curves(cls, curves: Floats, is_score: bool) -> RoundChoice:
         """Return the choice of curves that should fall, one row for each fold."""
@@ -225,15 +233,8 @@ class RoundChoice:
         return n_tried >= _LEAST_TRIED and self.n_rounds > _AT_THE_END * n_tried
 
     def _validate_loaded(self) -> None:
-        for each in (self.mean, self.standard_error):
-            if not isinstance(each, np.ndarray) or each.dtype != np.float64 or each.ndim != 1:
-                raise ValueError("a curve is not a list of numbers")
-        if len(self.mean) != len(self.standard_error) or len(self.mean) == 0:
-            raise ValueError("the curves differ in length, or are empty")
-        if np.isnan(self.mean).any():
-            raise ValueError("the curve has gaps")
-        if type(self.n_folds) is not int or self.n_folds < 1 or type(self.is_score) is not bool:
-            raise ValueError("the number of folds or the kind of the curve is wrong")
+        if not len(self.mean) or np.isnan(self.mean).any():
+            raise ValueError("the curve is empty or has gaps")
 
 
 def choose_rounds(

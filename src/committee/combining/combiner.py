@@ -445,17 +445,3 @@ def check_member_kind(name: str, member: Any, kind: str) -> None:
         raise ValueError(
             f"The estimator {type(member).__name__} should be a {kind}: {name!r} is a {found}"
         )
-
-
-def check_class_counts(model: Any, outputs: Sequence[Any]) -> None:
-    """Raise unless the members of a loaded model predict as many classes as it has."""
-    if type(model.n_features_in_) is not int or model.n_features_in_ < 1:
-        raise ValueError("the number of features is no number")
-    names = getattr(model, "feature_names_in_", None)
-    if names is not None and len(names) != model.n_features_in_:
-        raise ValueError("there must be a name for each feature")
-    classes = model.classes_ if model._member_kind == "classifier" else ()
-    is_of_sets = type(classes) is list  # rows can have several labels
-    found = {(output.n_labels, output.n_classes) for output in outputs}
-    if found != {(len(classes), 0) if is_of_sets else (0, len(classes))}:
-        raise ValueError("members predict another number of classes")

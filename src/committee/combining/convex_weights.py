@@ -6,9 +6,9 @@ For probabilities the weights minimise the log loss of the mixture
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from committee.files.codec_classes import register
+from committee.files.parts import Part, array, list_of, one_of, whole
 from committee.members.output import METHODS
 from committee.tables.native_table import AnyTable
 
@@ -130,27 +131,15 @@ class _Convex(BaseEstimator, ABC):
     weights_: Floats
     n_features_in_: int
 
-    @property
-    @abstractmethod
-    def _n_members(self) -> int:
-        """Number of members."""
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "n_features_in_": whole(1, size="features"),
+        "weights_": array("f8", "members", finite=True),
+    }
 
     def _learn(self, X: Any, learnt: Callable[[], Floats]) -> None:
         given = self.weights
         self.weights_ = learnt() if given is None else np.asarray(given, np.float64)
         self.n_features_in_ = AnyTable(X).n_features
-
-    def _validate_loaded(self) -> None:
-        """Check that the parts of a loaded model fit each other."""
-        if self._n_members < 1:
-            raise ValueError("there are no members")
-        if not hasattr(self, "weights_"):
-            return
-        weights = self.weights_
-        if weights.dtype != np.float64 or weights.shape != (self._n_members,):
-            raise ValueError("the weights do not fit the members")
-        if not np.isfinite(weights).all():
-            raise ValueError("the weights are no numbers")
 
 
 def _first_columns(X: Any, n_columns: int) -> Floats:
@@ -174,16 +163,17 @@ class ConvexClassifier(ClassifierMixin, _Convex):
         Given weights, which are then not learnt.
     """
 
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "n_classes": whole(1, 2**20),
+        "methods": list_of(one_of(*METHODS, "log_odds"), "members", least=1),
+    }
+
     def __init__(
         self, n_classes: int, methods: list[str], weights: list[float] | None = None
     ) -> None:
         self.n_classes = n_classes
         self.methods = methods
         self.weights = weights
-
-    @property
-    def _n_members(self) -> int:
-        return len(self.methods)
 
     @property
     def classes_(self) -> NDArray[np.int64]:
@@ -199,10 +189,14 @@ class ConvexClassifier(ClassifierMixin, _Convex):
         self._learn(X, lambda: mixture_weights(own, weights))
         return self
 
+    def _widths(self) -> list[int]:
+        """Return the number of columns of each member."""
+        several = 1 if self.n_classes == 2 else self.n_classes
+        return [1 if method == "predict" else several for method in self.methods]
+
     def _shares(self, X: Any) -> Floats:
         """Return the probabilities or votes of the members, (n_rows, n_members, n_classes)."""
-        several = 1 if self.n_classes == 2 else self.n_classes
-        widths = [1 if method == "predict" else several for method in self.methods]
+        widths = self._widths()
         columns = _first_columns(X, sum(widths))
         parts = np.split(columns, np.cumsum(widths)[:-1], axis=1)
         return np.stack(
@@ -231,11 +225,9 @@ class ConvexClassifier(ClassifierMixin, _Convex):
         return np.asarray(self.predict_proba(X).argmax(axis=1))
 
     def _validate_loaded(self) -> None:
-        if type(self.n_classes) is not int or not 1 <= self.n_classes <= 2**20:
-            raise ValueError("the number of classes is no number")
-        if type(self.methods) is not list or not set(self.methods) <= {*METHODS, "log_odds"}:
-            raise ValueError("members cannot be asked in this way")
-        super()._validate_loaded()
+        """Check that the parts of a loaded model fit each other."""
+        if hasattr(self, "weights_") and sum(self._widths()) != self.n_features_in_:
+            raise ValueError("the methods of the members do not fit the columns")
 
 
 @register("ConvexRegressor")
@@ -250,13 +242,11 @@ class ConvexRegressor(RegressorMixin, _Convex):
         Given weights, which are then not learnt.
     """
 
+    _stored_parts: ClassVar[dict[str, Part]] = {"n_members": whole(1, size="members")}
+
     def __init__(self, n_members: int, weights: list[float] | None = None) -> None:
         self.n_members = n_members
         self.weights = weights
-
-    @property
-    def _n_members(self) -> int:
-        return self.n_members
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConvexRegressor:
         """Learn the weights."""
@@ -268,8 +258,3 @@ class ConvexRegressor(RegressorMixin, _Convex):
     def predict(self, X: Any) -> Floats:
         """Return the weighted mean."""
         return np.asarray(_first_columns(X, self.n_members) @ self.weights_)
-
-    def _validate_loaded(self) -> None:
-        if type(self.n_members) is not int:
-            raise ValueError("the number of members is no number")
-        super()._validate_loaded()

@@ -10,6 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 
 from committee.files.codec_classes import register
+from committee.files.parts import FITTED, Part, instance, list_of
+from committee.members.loaded_members import check_outputs
 from committee.members.output import Floats, Output
 from committee.tables.native_table import reads_tables
 
@@ -31,6 +33,10 @@ class FoldMean(BaseEstimator):
     """
 
     _stored_names: ClassVar[dict[str, str]] = {"output": "voice"}
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "output": instance(Output),
+        "estimators": list_of(FITTED, least=1),
+    }
 
     def __init__(self, output: Output, estimators: list[Any]) -> None:
         self.output = output
@@ -43,11 +49,16 @@ class FoldMean(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def _validate_loaded(self) -> None:
-        """Check that the parts of a loaded model fit each other."""
-        if type(self.output) is not Output or type(self.estimators) is not list:
-            raise ValueError("models of folds need an output")
-        check_members(self.estimators, [self.output] * max(len(self.estimators), 1))
+    def _check_output(self, output: Output, n_features: int) -> None:
+        """Raise ValueError unless the models of a loaded mean give such an output."""
+        own = self.output
+        if (own.method, own.n_classes, own.n_labels) != (
+            output.method,
+            output.n_classes,
+            output.n_labels,
+        ):
+            raise ValueError("the models of the folds give another output")
+        check_outputs(self.estimators, [own] * len(self.estimators), n_features)
 
     def _mean(self, X: Any) -> Floats:
         parts = [self.output.predict(each, X) for each in self.estimators]
@@ -73,14 +84,3 @@ class FoldMean(BaseEstimator):
         if mean.shape[1] == 1:
             return np.asarray(mean[:, 0] > 0, np.int64)
         return np.asarray(mean.argmax(axis=1))
-
-
-def check_members(members: Any, outputs: Any) -> None:
-    """Raise unless there is an output for each loaded member, which has its method."""
-    if type(members) is not list or type(outputs) is not list or not members:
-        raise ValueError("there are no members")
-    if len(members) != len(outputs) or not all(type(each) is Output for each in outputs):
-        raise ValueError("members and outputs do not fit each other")
-    for member, output in zip(members, outputs, strict=True):
-        if not callable(getattr(member, output.method, None)):
-            raise ValueError(f"a member has no {output.method}")

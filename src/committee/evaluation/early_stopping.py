@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from committee.base.sampling import number_groups
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
 from committee.files.codec_classes import register
+from committee.files.parts import Part, array
 from committee.losses.objective import Objective
 
 Floats = NDArray[np.float64]
@@ -87,12 +88,14 @@ class TrainingLog:
             lines.append(f"{number + 1:>6} {cells}")
         return "\n".join(lines)
 
-    def _validate_loaded(self) -> None:
-        for each in self.columns().values():
-            if not isinstance(each, np.ndarray) or each.dtype != np.float64 or each.ndim != 1:
-                raise ValueError("a column is not a list of numbers")
-            if len(each) != len(self):
-                raise ValueError("its columns differ in length")
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "train_loss": array("f8", "rounds"),
+        "validation_loss": array("f8", "rounds"),
+        "validation_score": array("f8", "rounds"),
+        "oob_loss": array("f8", "rounds"),
+        "oob_improvement": array("f8", "rounds"),
+        "seconds": array("f8", "rounds"),
+    }
 
 
 class LogWriter:

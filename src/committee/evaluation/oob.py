@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from committee.base.params import is_false
 from committee.evaluation.point632 import combine_632
 from committee.evaluation.scored_target import Floats, OobMetric, Rows, ScoredTarget
 from committee.files.codec_classes import register
+from committee.files.parts import Part, array
 
 # Weight of a member that is not known to be better than chance: next to none beside any other, and
 # equal weights if no member is.
@@ -55,10 +56,10 @@ class OobCurve:
     def __len__(self) -> int:
         return len(self.n_members)
 
-    def _validate_loaded(self) -> None:
-        for array, dtype in ((self.n_members, np.int64), (self.score, np.float64)):
-            if array.dtype != dtype or array.ndim != 1 or len(array) != len(self.score):
-                raise ValueError("a curve needs as many scores as numbers of members")
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "n_members": array("i8", "points", low=1),
+        "score": array("f8", "points"),
+    }
 
 
 def curve_points(n_members: int) -> list[int]:

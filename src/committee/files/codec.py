@@ -20,6 +20,7 @@ import numpy.typing as npt
 from committee.files.archive import BadContent, portable_array
 from committee.files.codec_classes import (
     build,
+    check_declared,
     enum_class,
     field_names,
     is_estimator,
@@ -229,7 +230,7 @@ class _Encoder:
             if not may_be_attribute(cls, name):
                 raise TypeError(
                     f"{path}.{name}: cannot be stored: fitted attributes of {cls.__name__} end "
-                    'with "_" or are declared in its _stored_attributes'
+                    'with "_" or are declared in its _stored_parts'
                 )
         return {
             "params": self._named(cls, params, path, depth),
@@ -338,20 +339,27 @@ class _Decoder:
         cls = storable_class(expect(str, name))
         if cls is None or not is_estimator(cls):
             raise BadContent(f"it holds an estimator {name!r}, which this committee does not know")
-        own_params = {key: python_name(cls, key) for key in expect(dict, params)}
         known = parameter_names(cls)
-        unknown = sorted(key for key, own in own_params.items() if own not in known)
+        unknown = sorted(k for k in expect(dict, params) if python_name(cls, k) not in known)
         if unknown:
             raise BadContent(f"it has parameters that {name} does not have: {', '.join(unknown)}")
-        own_names = {key: python_name(cls, key) for key in expect(dict, attributes)}
-        for key, own in own_names.items():
-            if own is None or not may_be_attribute(cls, own):
+        for key in expect(dict, attributes):
+            if not may_be_attribute(cls, python_name(cls, key) or ""):
                 raise BadContent(f"it sets {key!r} of {name}, which is no fitted attribute")
-        arguments = {own_params[key] or key: self.decode(obj, depth) for key, obj in params.items()}
-        model = build(cls, arguments)
-        for key, obj in attributes.items():
-            setattr(model, own_names[key] or key, self.decode(obj, depth))
+        given = self._named(cls, params, depth)
+        fitted = self._named(cls, attributes, depth)
+        check_declared(cls, given, fitted)
+        model = build(cls, given)
+        for key, obj in fitted.items():
+            setattr(model, key, obj)
         return validated(model)
+
+    def _named(self, cls: type, members: dict[str, Any], depth: int) -> dict[str, Any]:
+        """Decode parameters, attributes or fields, by their names in Python."""
+        own = {key: python_name(cls, key) or key for key in members}
+        if len(set(own.values())) != len(own):
+            raise BadContent("it has two parts of the same name")
+        return {own[key]: self.decode(obj, depth) for key, obj in members.items()}
 
     def _record(self, payload: Any, depth: int) -> Any:
         name, fields = members_of(payload, "class", "fields")
@@ -360,11 +368,11 @@ class _Decoder:
         if cls is None or names is None:
             raise BadContent(f"it holds a record {name!r}, which this committee does not know")
         needed = set(names) - set(getattr(cls, "_later_fields", ()))
-        own_names = {key: python_name(cls, key) for key in expect(dict, fields)}
-        if not needed <= set(own_names.values()) <= set(names):
+        if not needed <= {python_name(cls, key) for key in expect(dict, fields)} <= set(names):
             known = [stored_names(cls).get(own, own) for own in names]
             raise BadContent(f"it holds a {name} with other fields than {', '.join(known)}")
-        loaded = {own_names[key] or key: self.decode(obj, depth) for key, obj in fields.items()}
+        loaded = self._named(cls, fields, depth)
+        check_declared(cls, loaded, {})
         return validated(build(cls, loaded))
 
 

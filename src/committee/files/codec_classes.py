@@ -12,12 +12,14 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from enum import IntEnum
+from functools import cache
 from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
 
 from committee.files.archive import BadContent
+from committee.files.parts import COMMON_PARTS, check_common, check_parts, declared_parts
 
 Class = TypeVar("Class", bound=type)
 
@@ -33,15 +35,16 @@ def register(tag: str) -> Callable[[Class], Class]:
     """Return a decorator that allows instances of a class in model files.
 
     An estimator (a class with ``get_params``) is stored by its parameters and its fitted
-    attributes: names that end with "_", and private ones declared in ``_stored_attributes``.
+    attributes: names that end with "_", and private ones declared in ``_stored_parts``.
     Names in ``_derived_attributes`` are left out. Any other class is a record: its fields, those
     of the dataclass or of ``_stored_fields``, are both attributes and constructor arguments. Older
     files may lack those in ``_later_fields``, which take their defaults. An ``IntEnum`` is stored
     as the tag with its number.
-    Parameters, attributes and fields are called in files as they are in Python, or as the dict
-    ``_stored_names`` says: ``{"name in Python": "name in files"}``.
-    After loading, ``_validate_loaded()`` is called where it exists: it raises ValueError if the
-    parts do not fit each other, and builds the derived attributes again.
+    Parameters, attributes and fields have in files the names that they have in Python, or those
+    of the dict ``_stored_names``: ``{"name in Python": "name in files"}``.
+    What is loaded has to be as ``_stored_parts`` declares (see `committee.files.parts`). Then
+    ``_validate_loaded()`` is called where it exists: it raises ValueError if the parts do not fit
+    each other, and builds the derived attributes again.
     Estimators that ``committee`` exports are known without registration.
 
     Parameters
@@ -149,15 +152,18 @@ def field_names(cls: type) -> tuple[str, ...] | None:
     return declared
 
 
-def parameter_names(cls: type) -> set[str]:
+@cache  # an ensemble may have many members of a class, and signatures take long
+def parameter_names(cls: type) -> frozenset[str]:
     """Return the names that the constructor accepts."""
     parameters = inspect.signature(cls).parameters.values()
-    return {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    return frozenset(
+        p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    )
 
 
 def may_be_attribute(cls: type, name: str) -> bool:
     """Tell whether a file may set this attribute of an estimator."""
-    if name in getattr(cls, "_stored_attributes", ()):
+    if name in declared_parts(cls) and name not in parameter_names(cls):
         return True
     # A name that the class itself defines (a method, a property) is never an instance's own.
     is_public = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*_", name) is not None
@@ -184,6 +190,31 @@ def build(cls: type, arguments: Mapping[str, Any]) -> Any:
         return cls(**arguments)
     except Exception as error:  # the constructor of a registered class may raise anything
         raise BadContent(f"it holds a {cls.__name__} that cannot be built: {error}") from error
+
+
+def check_declared(cls: type, members: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+    """Raise BadContent unless the parts of an object are what its class declares.
+
+    Parameters
+    ----------
+    cls : type
+        The class.
+    members : dict
+        Parameters of an estimator, or fields of a record.
+    attributes : dict
+        Fitted attributes of an estimator; none if it is not fitted.
+    """
+    declared = declared_parts(cls)
+    parts = {name: part for name, part in declared.items() if name in members}
+    try:
+        if attributes:
+            parameters = parameter_names(cls)
+            parts |= {name: part for name, part in declared.items() if name not in parameters}
+            check_common(attributes)
+            parts = COMMON_PARTS | parts
+        check_parts({**members, **attributes}, parts)
+    except Exception as error:  # checks meet hostile values and may stumble in any way
+        raise BadContent(f"it holds a {cls.__name__} that is not valid: {error}") from error
 
 
 def validated(obj: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from committee.base.params import check_choice
 from committee.evaluation.oob import OobEstimates
 from committee.evaluation.scored_target import ScoredTarget
+from committee.files.parts import CLASS_PARTS, Part
 from committee.forests.fit import ForestModel
 from committee.forests.job import Floats
 from committee.forests.uncertainty import ClassificationAnswers, RegressionAnswers
@@ -32,6 +33,7 @@ class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
     n_classes_: Any
 
     _criteria = ("gini", "entropy", "log_loss", "error")
+    _stored_parts: ClassVar[dict[str, Part]] = CLASS_PARTS
     _tree_class = DecisionTreeClassifier
 
     def __sklearn_tags__(self) -> Any:
@@ -95,13 +97,6 @@ class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
 
     def _class_labels(self) -> list[NDArray[Any]]:
         return [self.classes_] if self.n_outputs_ == 1 else self.classes_
-
-    def _validate_loaded(self) -> None:
-        super()._validate_loaded()
-        if hasattr(self, "_forest"):
-            n_classes = [len(labels) for labels in self._class_labels()]
-            if self.n_classes_ != (n_classes[0] if self.n_outputs_ == 1 else n_classes):
-                raise ValueError("the classes do not fit each other")
 
     @property
     def _is_hard(self) -> bool:

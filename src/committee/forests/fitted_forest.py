@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self, overload
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from committee.base.params import Estimator
 from committee.base.sampling import RowSampler, member_seed
 from committee.base.work import resolve_threads
 from committee.evaluation.oob import OOB_ATTRIBUTES
+from committee.files.parts import NOTHING, Part, instance, whole
 from committee.forests.forest_answers import ForestAnswers
 from committee.forests.forest_oob import TrainingRecord
 from committee.forests.job import Floats
@@ -30,15 +31,18 @@ _FEW_ROWS = 32
 class FittedForest(ForestAnswers, ContributionsMixin, Estimator):
     """Base class of the forest estimators, as far as it does not fit."""
 
-    _stored_attributes = (
-        "_forest",
-        "_row_sampler",
-        "_feature_sampler",
-        "_seed",
-        "_n_rows",
-        "_fingerprint",
-        "_train",
-    )
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "schema_": instance(TableSchema),
+        "n_features_in_": whole(1, size="features"),
+        "n_outputs_": whole(1),
+        "_forest": instance(_core.Forest),
+        "_row_sampler": NOTHING | instance(RowSampler),
+        "_feature_sampler": NOTHING | instance(RowSampler),
+        "_seed": whole(),
+        "_n_rows": whole(1, 2**32),
+        "_fingerprint": whole(-1),
+        "_train": NOTHING | instance(TrainingRecord),
+    }
 
     n_jobs: int | None
     draw_features: str
@@ -195,27 +199,19 @@ class FittedForest(ForestAnswers, ContributionsMixin, Estimator):
         if not hasattr(self, "_forest"):
             return
         forest, schema, train = self._forest, self.schema_, self._train
-        samplers = (self._row_sampler, self._feature_sampler)
-        if (
-            (type(forest), type(schema)) != (_core.Forest, TableSchema)
-            or not all(each is None or type(each) is RowSampler for each in samplers)
-            or not (train is None or type(train) is TrainingRecord)
-        ):
-            raise ValueError("a part of the forest is of another type")
-        if type(self._seed) is not int or not 0 <= self._seed < 2**64:
-            raise ValueError("the seed is out of range")
+        schema.check_model(self)
+        schema.check_trees(forest)
         labels = self._class_labels()
-        n_values = self.n_outputs_ if labels is None else sum(len(each) for each in labels)
-        if forest.n_trees == 0 or (forest.n_features, forest.n_values) != (
-            schema.n_features,
-            n_values,
-        ):
-            raise ValueError("the forest does not fit the schema or the classes")
-        for sampler, size in zip(samplers, (self._n_rows, schema.n_features), strict=True):
-            if sampler is not None and sampler.n_rows != size:
-                raise ValueError("the draws do not fit the table")
+        n_classes = None if labels is None else [len(each) for each in labels]
+        n_values = self.n_outputs_ if n_classes is None else sum(n_classes)
+        if forest.n_trees == 0 or forest.n_values != n_values:
+            raise ValueError("the forest does not fit the classes or outputs")
+        if self._row_sampler is not None and self._row_sampler.n_rows != self._n_rows:
+            raise ValueError("the draws do not fit the table")
+        if self._feature_sampler is not None:
+            self._feature_sampler.check_columns(schema.n_features, forest.n_trees)
         if train is not None and not (
-            train.n_rows == self._n_rows and train.fits(forest, self.n_outputs_)
+            train.n_rows == self._n_rows and train.fits(forest, n_classes, self.n_outputs_)
         ):
             raise ValueError("what is kept of the training rows does not fit the forest")
 

@@ -7,7 +7,7 @@ the plan. Everything else is that of all bagged ensembles, see `_oob`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from committee.base.work import Progress
 from committee.evaluation.oob import OobEstimates, OobRecorder, curve_points
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
 from committee.files.codec_classes import register
+from committee.files.parts import NOTHING, Part, array
 from committee.forests.job import Floats, ForestJob
 
 if TYPE_CHECKING:
@@ -203,27 +204,28 @@ class TrainingRecord:
         """Number of training rows."""
         return len(self.leaves)
 
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "classes": NOTHING | array("i4", "rows", "outputs", low=0),
+        "reals": NOTHING | array("f8", "rows", "outputs", finite=True),
+        "weights": NOTHING | array("f8", "rows", low=0.0, finite=True),
+        "oob_values": NOTHING | array("f8", "rows", "values"),
+        "leaves": array("u", "rows", "trees"),
+    }
+
     def _validate_loaded(self) -> None:
-        types = {"classes": ("i4", 2), "reals": ("f8", 2), "weights": ("f8", 1)}
-        types |= {"oob_values": ("f8", 2), "leaves": (f"u{self.leaves.dtype.itemsize}", 2)}
-        for name, (dtype, n_dimensions) in types.items():
-            array = getattr(self, name)
-            if array is not None and (
-                array.dtype != dtype or array.ndim != n_dimensions or len(array) != self.n_rows
-            ):
-                raise ValueError(f"{name} does not fit the training rows")
         if (self.classes is None) == (self.reals is None):
             raise ValueError("the target is missing")
 
-    def fits(self, forest: _core.Forest, n_outputs: int) -> bool:
+    def fits(self, forest: _core.Forest, n_classes: list[int] | None, n_outputs: int) -> bool:
         """Whether leaves, targets and values are those of such a forest."""
-        target = self.reals if self.classes is None else self.classes
-        assert target is not None
+        target = self.reals if n_classes is None else self.classes
         values = self.oob_values
         return (
-            self.leaves.shape[1] == forest.n_trees
+            target is not None
+            and self.leaves.shape[1] == forest.n_trees
             and bool((self.leaves < forest.leaf_counts()).all())
             and target.shape[1] == n_outputs
+            and (n_classes is None or bool((target < n_classes).all()))
             and (values is None or values.shape[1] == forest.n_values)
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from committee.combining.selection.candidate_scores import Floats, MemberPredict
 from committee.combining.selection.greedy_selection import Path, cross_fitted, walk
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.codec_classes import register
+from committee.files.parts import FLAG, TEXT, Part, array, whole
 from committee.inspection.ensemble_members import (
     check_average,
     class_labels,
@@ -111,10 +112,17 @@ class PruningPath:
             f"{self.accuracy[kept]:.4g}, {self.accuracy[-1]:.4g} with all)"
         )
 
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "members": array("i8", "members", low=0),
+        "metric": TEXT,
+        "promised": array("f8", "members"),
+        "found": array("f8", "members"),
+        "accuracy": array("f8", "members"),
+        "n_kept": whole(1),
+        "is_classifier": FLAG,
+    }
+
     def _validate_loaded(self) -> None:
-        for each in (self.members, self.promised, self.found, self.accuracy):
-            if not isinstance(each, np.ndarray) or each.shape != (len(self.members),):
-                raise ValueError("a column of the path has a wrong shape")
         if not 1 <= self.n_kept <= len(self.members):
             raise ValueError("the number of members is out of range")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 
 from committee.base.params import is_int, is_real
 from committee.files.codec_classes import register
+from committee.files.parts import FLAG, LABELS, NOTHING, Part, array, one_of, whole
 from committee.tables.native_table import AnyTable
 
 Floats = NDArray[np.float64]
@@ -67,20 +68,22 @@ class Output:
     as_log_odds: bool = False
 
     _later_fields = ("n_labels", "as_log_odds")
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "method": one_of(*METHODS),
+        "n_classes": whole(0, 2**20),
+        "labels": NOTHING | LABELS | array("f8", None),
+        "n_labels": whole(0, 2**20),
+        "as_log_odds": FLAG,
+    }
 
     def _validate_loaded(self) -> None:
-        """Check what a file holds: a method is called by its name."""
-        if self.method not in METHODS or type(self.n_classes) is not int or self.n_classes < 0:
-            raise ValueError("members have no such method")
-        if type(self.n_labels) is not int or self.n_labels < 0 or self.n_labels * self.n_classes:
+        if self.n_labels * self.n_classes:
             raise ValueError("a row has several labels, or one class")
         is_number = not self.n_classes and not self.n_labels
         if is_number and (self.method != "predict" or self.labels is not None):
             raise ValueError("numbers have no classes")
-        if type(self.as_log_odds) is not bool:
-            raise ValueError("as_log_odds must be a bool")
         n_named = self.n_labels or self.n_classes
-        if self.labels is not None and np.shape(self.labels) != (n_named,):
+        if self.labels is not None and len(self.labels) != n_named:
             raise ValueError("there must be a label for each class")
 
     @property

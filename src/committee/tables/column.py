@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from committee.files.codec_classes import register
+from committee.files.parts import FLAG, NOTHING, TEXT, Part, instance, one_of, tuple_of
 
 Level = str | int | float | bool
 
@@ -81,16 +82,22 @@ class FeatureInfo:
     label: str
     has_missing: bool = False
 
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "name": TEXT,
+        "kind": instance(Kind),
+        "levels": NOTHING | tuple_of(instance(str, int, float, bool)),
+        "label": one_of(*_KIND_OF_LABEL),
+        "has_missing": FLAG,
+    }
+
     def _validate_loaded(self) -> None:
-        is_sound = (
-            type(self.name) is str
-            and type(self.kind) is Kind
-            and type(self.label) is str
-            and type(self.has_missing) is bool
-            and (self.levels is None or type(self.levels) is tuple)
-        )
-        if not is_sound:
-            raise ValueError("a field has a wrong type")
+        if self.kind != _KIND_OF_LABEL[self.label]:
+            raise ValueError(f"{self.label} is not a label of kind {self.kind.name.lower()}")
+        if (self.levels is None) == (self.kind == Kind.CATEGORY):
+            raise ValueError("categories have levels, and nothing else has")
+        levels = [(type(level), level) for level in self.levels or ()]
+        if len(set(levels)) != len(levels):
+            raise ValueError("a level occurs twice")
 
 
 @dataclass(frozen=True, eq=False)

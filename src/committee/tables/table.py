@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from committee import _core
 from committee.base.arrays import Floats
 from committee.files.codec_classes import register
+from committee.files.parts import NOTHING, TEXT, Part, instance, tuple_of
 from committee.tables.column import DIRECT_TYPES, MAX_LEVELS, Column, FeatureInfo, Kind
 from committee.tables.source import Matrix, SharedSource, Source, open_source
 
@@ -41,6 +42,7 @@ _PLURAL = {
     "datetime": "dates",
     "timedelta": "durations",
 }
+_DTYPE_OF_KIND = {Kind.REAL: np.float64, Kind.INTEGER: np.int64, Kind.CATEGORY: np.int32}
 
 
 BinBy = Callable[[_core.Table, Floats | None], _core.BinnedDataset]
@@ -71,15 +73,39 @@ class TableSchema:
     features: tuple[FeatureInfo, ...]
     names: tuple[str, ...] | None
 
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "features": tuple_of(instance(FeatureInfo), "features", least=1),
+        "names": NOTHING | tuple_of(TEXT, "features"),
+    }
+
     def _validate_loaded(self) -> None:
         names = self.names
-        is_sound = (
-            type(self.features) is tuple
-            and all(type(feature) is FeatureInfo for feature in self.features)
-            and (names is None or (type(names) is tuple and all(type(n) is str for n in names)))
-        )
-        if not is_sound:
-            raise ValueError("a field has a wrong type")
+        if names is None:
+            return
+        if names != tuple(feature.name for feature in self.features):
+            raise ValueError("the names are not those of the features")
+        if len(set(names)) != len(names):
+            raise ValueError("a name occurs twice")
+
+    def check_model(self, model: Any) -> None:
+        """Raise ValueError unless a loaded model has the number and the names of the features."""
+        names = getattr(model, "feature_names_in_", None)
+        if model.n_features_in_ != self.n_features:
+            raise ValueError("n_features_in_ does not fit the schema")
+        if self.names != (None if names is None else tuple(names)):
+            raise ValueError("feature_names_in_ does not fit the schema")
+
+    def check_trees(self, *trees: _core.Tree | _core.Forest) -> None:
+        """Raise ValueError unless loaded trees can read tables of this schema."""
+        for tree in trees:
+            tree.predict(self.empty_table())  # the engine compares the kinds of the features
+
+    def empty_table(self) -> _core.Table:
+        """Return a table without rows."""
+        table = _core.Table(0)
+        for feature in self.features:
+            table.add_column(int(feature.kind), np.empty(0, _DTYPE_OF_KIND[feature.kind]))
+        return table
 
     @property
     def n_features(self) -> int:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from committee import _core
 from committee.base.arrays import Floats
 from committee.base.params import Estimator
 from committee.base.work import resolve_threads
+from committee.files.parts import Part, instance, whole
 from committee.files.tree_arrays import register_pickling
+from committee.tables.table import TableSchema
 from committee.trees.svg import TreeReprMixin
 
 if TYPE_CHECKING:
-    from committee import _core
-    from committee.tables.table import TableSchema
     from committee.trees.tree_view import TreeView
 
 register_pickling()
@@ -25,7 +26,11 @@ class SingleTree(TreeReprMixin, Estimator):
     """Base class of the estimators that are one tree of the engine."""
 
     _reads_tables = True  # also those that were opened before, see _any_table.py
-    _stored_attributes: tuple[str, ...] = ("_tree",)
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "_tree": instance(_core.Tree),
+        "schema_": instance(TableSchema),
+        "n_features_in_": whole(1, size="features"),
+    }
     _derived_attributes = ("tree_",)
 
     n_jobs: int | None

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from committee import _core
 from committee.base.sampling import RowSampler, member_seed
 from committee.files.codec_classes import register
+from committee.files.parts import LABELS, NOTHING, Part, instance, whole
 from committee.files.tree_arrays import tree_kinds
 from committee.members.output import Floats
 from committee.tables.table import TableSchema
@@ -50,6 +51,14 @@ class TreeMembers(Sequence[Any]):
     classes: NDArray[Any] | None = None
 
     _later_fields: ClassVar[tuple[str, ...]] = ("classes",)
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "forest": instance(_core.Forest),
+        "schema": instance(TableSchema),
+        "template": instance(DecisionTreeClassifier, DecisionTreeRegressor),
+        "seed": whole(),
+        "features": NOTHING | instance(RowSampler),
+        "classes": NOTHING | LABELS,
+    }
 
     def __len__(self) -> int:
         return self.forest.n_trees
@@ -105,18 +114,10 @@ class TreeMembers(Sequence[Any]):
         return np.ascontiguousarray(predicted.transpose(1, 0, 2))
 
     def _validate_loaded(self) -> None:
-        if type(self.forest) is not _core.Forest or type(self.schema) is not TableSchema:
-            raise ValueError("the trees or the schema are of another type")
-        if type(self.template) not in (DecisionTreeClassifier, DecisionTreeRegressor):
-            raise ValueError("the members are no trees")
-        if self.forest.n_features != self.schema.n_features:
-            raise ValueError("the trees do not fit the schema")
-        if self.features is not None and type(self.features) is not RowSampler:
-            raise ValueError("the drawn features are of another type")
-        if self.classes is not None and (
-            not isinstance(self.classes, np.ndarray)
-            or self.classes.shape != (self.forest.n_values,)
-        ):
+        self.schema.check_trees(self.forest)
+        if self.features is not None:
+            self.features.check_columns(self.schema.n_features, len(self))
+        if self.classes is not None and len(self.classes) != self.forest.n_values:
             raise ValueError("the labels do not fit the trees")
 
 

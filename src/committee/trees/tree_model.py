@@ -19,6 +19,7 @@ from committee import _core
 from committee.base.arrays import Floats
 from committee.base.params import check_choice, check_max_features, check_real, check_seed
 from committee.base.work import resolve_threads
+from committee.files.parts import Part, whole
 from committee.tables.table import TableSchema, read_table
 from committee.trees.contributions import ContributionsMixin
 from committee.trees.engine_settings import EngineTarget, RowWeights, bin_table, tree_settings
@@ -59,6 +60,8 @@ class TreeModel(SingleTree, ContributionsMixin):
     _criteria: tuple[str, ...] = ()
 
     n_outputs_: int
+
+    _stored_parts: ClassVar[dict[str, Part]] = {"n_outputs_": whole(1)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -132,10 +135,10 @@ class TreeModel(SingleTree, ContributionsMixin):
             return
         labels = self._class_labels()
         n_values = self.n_outputs_ if labels is None else sum(len(each) for each in labels)
-        if type(self._tree) is not _core.Tree or type(self.schema_) is not TableSchema:
-            raise ValueError("the tree or the schema is of another type")
-        if (self._tree.n_features, self._tree.n_values) != (self.schema_.n_features, n_values):
-            raise ValueError("the tree does not fit the schema or the classes")
+        self.schema_.check_model(self)
+        self.schema_.check_trees(self._tree)
+        if self._tree.n_values != n_values:
+            raise ValueError("the tree does not fit the classes or outputs")
         self.tree_ = TreeView(self._tree, self.schema_, labels)
 
     # ---- answers ----

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from committee.base.arrays import Floats
+from committee.files.parts import CLASS_PARTS, Part
 from committee.tables.class_weights import class_weights
 from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
 from committee.trees.engine_settings import EngineTarget, RowWeights, check_reals
@@ -99,6 +100,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
     """
 
     _criteria = ("gini", "entropy", "log_loss", "error")
+    _stored_parts: ClassVar[dict[str, Part]] = CLASS_PARTS
 
     def __init__(
         self,

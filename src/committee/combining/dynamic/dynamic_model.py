@@ -17,6 +17,8 @@ from committee.base.params import check_bool, check_choice, check_int
 from committee.combining.combiner import CommitteeModel
 from committee.combining.dynamic.competence import LocalCompetence, by_distance, local_means
 from committee.combining.dynamic.neighborhood import METRICS, Neighborhood
+from committee.files.parts import FITTED, Part, instance, list_of, whole
+from committee.members.loaded_members import check_class_counts, check_outputs
 from committee.members.output import Floats, Output, predict_each
 from committee.tables.native_table import AnyTable
 
@@ -24,7 +26,12 @@ from committee.tables.native_table import AnyTable
 class DynamicModel(CommitteeModel):
     """Base class of the dynamic selections."""
 
-    _stored_attributes = ("_outputs", "_neighborhood")
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "n_features_in_": whole(1, size="features"),
+        "estimators_": list_of(FITTED, "members", least=1),
+        "_outputs": list_of(instance(Output), "members"),
+        "_neighborhood": instance(Neighborhood),
+    }
     _stored_names: ClassVar[dict[str, str]] = {"_outputs": "_voices"}
     _derived_attributes = ("named_estimators_",)
 
@@ -146,11 +153,10 @@ class DynamicModel(CommitteeModel):
         """Check that the parts of a loaded model fit each other."""
         if not hasattr(self, "estimators_"):
             return
+        self._check_switches()  # some of them take part in predictions
         n_members = len(self.estimators_)
-        if len(self._outputs) != n_members or not all(type(v) is Output for v in self._outputs):
-            raise ValueError("the members do not fit their outputs")
-        if type(self._neighborhood) is not Neighborhood:
-            raise ValueError("the level-one rows are of another type")
+        check_class_counts(self, self._outputs)
+        check_outputs(self.estimators_, self._outputs, self.n_features_in_)
         if self._neighborhood.values.shape[1] != n_members:
             raise ValueError("the members do not fit what is known about them")
         if self._neighborhood.encoder.schema.n_features != self.n_features_in_:

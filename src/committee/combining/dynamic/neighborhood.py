@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from committee.base.work import resolve_threads
 from committee.files.codec_classes import register
+from committee.files.parts import FLAG, Part, array, instance, one_of, real, tuple_of
 from committee.tables.column import Column, FeatureInfo
 from committee.tables.native_table import AnyTable
 from committee.tables.table import TableSchema, _conform
@@ -61,6 +62,16 @@ class RowEncoder:
     has_others: tuple[bool, ...]
     bound: float
     step: float
+
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "schema": instance(TableSchema),
+        "units": array("f8", "features", low=5e-324, finite=True),
+        "centres": array("f8", "features", finite=True),
+        "scales": array("f8", "features", low=5e-324, finite=True),
+        "has_others": tuple_of(FLAG, "features"),
+        "bound": real(0.0),
+        "step": real(0.0),
+    }
 
     @classmethod
     def fit(cls, table: AnyTable, weights: Floats, metric: str, scale: bool) -> RowEncoder:
@@ -119,13 +130,18 @@ class RowEncoder:
             return np.asarray(points[:, np.newaxis])
         return np.column_stack([points, is_missing])
 
+    @property
+    def n_coordinates(self) -> int:
+        """Number of coordinates of a point."""
+        pairs = zip(self.schema.features, self.has_others, strict=True)
+        return sum(
+            (1 if info.levels is None else len(info.levels) + has_others) + info.has_missing
+            for info, has_others in pairs
+        )
+
     def _validate_loaded(self) -> None:
-        n_features = self.schema.n_features
-        for each in (self.units, self.centres, self.scales):
-            if not isinstance(each, np.ndarray) or each.shape != (n_features,):
-                raise ValueError("the numbers of the columns have a wrong shape")
-        if len(self.has_others) != n_features:
-            raise ValueError("the levels do not fit the columns")
+        if len(self.units) != self.schema.n_features:
+            raise ValueError("the numbers do not fit the columns")
 
 
 def _numbers(column: Column) -> Floats:
@@ -184,6 +200,14 @@ class Neighborhood:
     points: Floats
     weights: Floats
     values: Floats
+
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "encoder": instance(RowEncoder),
+        "metric": one_of(*METRICS),
+        "points": array("f8", "cells", "coordinates", finite=True),
+        "weights": array("f8", "cells", low=5e-324, finite=True),
+        "values": array("f8", "cells", "values"),
+    }
 
     @classmethod
     def fit(
@@ -261,16 +285,8 @@ class Neighborhood:
         return {name: value for name, value in self.__dict__.items() if name != "_made"}
 
     def _validate_loaded(self) -> None:
-        arrays = (self.points, self.weights, self.values)
-        if not all(isinstance(each, np.ndarray) and each.dtype == np.float64 for each in arrays):
-            raise ValueError("the points are no numbers")
-        shapes = [each.ndim for each in arrays]
-        if shapes != [2, 1, 2] or len({len(each) for each in arrays}) != 1 or not len(self.points):
-            raise ValueError("the points, weights and values differ in number")
-        if type(self.encoder) is not RowEncoder or self.metric not in METRICS:
-            raise ValueError("the distance is not known")
-        if not np.isfinite(self.points).all() or not (self.weights > 0).all():
-            raise ValueError("a point or a weight is no number")
+        if not len(self.points) or self.points.shape[1] != self.encoder.n_coordinates:
+            raise ValueError("the points do not fit the columns")
 
 
 def _counts(weights: Floats) -> Floats:

@@ -18,6 +18,8 @@ from committee.combining.selection.candidate_scores import Floats, MemberPredict
 from committee.combining.selection.greedy_selection import SelectionRules
 from committee.combining.selection.selection_record import Selection, select
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
+from committee.files.parts import FITTED, Part, array, instance, list_of, whole
+from committee.members.loaded_members import check_class_counts, check_outputs
 from committee.members.output import Output, predict_each
 from committee.members.training import Task, TrainingData
 
@@ -25,7 +27,13 @@ from committee.members.training import Task, TrainingData
 class SelectionModel(CommitteeModel):
     """Base class of the estimators that select members from a library of models."""
 
-    _stored_attributes = ("_outputs",)
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "n_features_in_": whole(1, size="features"),
+        "estimators_": list_of(FITTED, "members", least=1),
+        "_outputs": list_of(instance(Output), "members"),
+        "weights_": array("f8", None, low=0.0, finite=True),
+        "selection_": instance(Selection),
+    }
     _stored_names: ClassVar[dict[str, str]] = {"_outputs": "_voices"}
     _derived_attributes = ("named_estimators_",)
 
@@ -164,17 +172,14 @@ class SelectionModel(CommitteeModel):
         if not hasattr(self, "estimators_"):
             return
         weights, selection = self.weights_, self.selection_
-        if not isinstance(weights, np.ndarray) or weights.dtype != np.float64 or weights.ndim != 1:
-            raise ValueError("the weights are no list of numbers")
-        if not (weights >= 0).all() or not np.isclose(weights.sum(), 1.0):
+        if not np.isclose(weights.sum(), 1.0):
             raise ValueError("the weights do not add up to one")
-        n_members = int((weights > 0).sum())
-        if len(self.estimators_) != n_members or len(self._outputs) != n_members:
+        if len(self.estimators_) != int((weights > 0).sum()):
             raise ValueError("the weights do not fit the members")
-        if not all(type(each) is Output for each in self._outputs):
-            raise ValueError("an output is of another type")
-        if type(selection) is not Selection or len(selection.names) != len(weights):
+        if len(selection.names) != len(weights):
             raise ValueError("the record of the selection does not fit the members")
+        check_class_counts(self, self._outputs)
+        check_outputs(self.estimators_, self._outputs, self.n_features_in_)
         chosen = np.flatnonzero(weights)
         self.named_estimators_ = self._named_chosen(chosen, self.estimators_, selection)
 

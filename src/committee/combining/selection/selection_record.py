@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from committee.combining.selection.greedy_selection import (
     mean_weights,
 )
 from committee.files.codec_classes import register
+from committee.files.parts import NUMBER, TEXT, Part, array, tuple_of
 
 
 @register("Selection")
@@ -111,16 +112,27 @@ class Selection:
             f"{self.best_found:.4g}, mean of all {self.mean_score:.4g})"
         )
 
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "names": tuple_of(TEXT, "members", least=1),
+        "metric": TEXT,
+        "own_scores": array("f8", "members"),
+        "weights": array("f8", "members"),
+        "promised": NUMBER,
+        "found": NUMBER,
+        "best_found": NUMBER,
+        "mean_score": NUMBER,
+        "promised_curve": array("f8", "rounds"),
+        "found_curve": array("f8", "rounds"),
+        "bag": array("i8", "steps", low=0),
+        "member": array("i8", "steps", low=0),
+        "score": array("f8", "steps"),
+        "is_kept": array("b", "steps"),
+    }
+
     def _validate_loaded(self) -> None:
-        n_members, n_rounds = len(self.names), len(self.promised_curve)
-        for each in (self.own_scores, self.weights):
-            if not isinstance(each, np.ndarray) or each.shape != (n_members,):
-                raise ValueError("there is not one number a member")
-        if self.found_curve.shape != (n_rounds,) or self.promised_curve.shape != (n_rounds,):
-            raise ValueError("the curves differ in length")
-        if len({len(each) for each in (self.bag, self.member, self.score, self.is_kept)}) != 1:
-            raise ValueError("the columns of the steps differ in length")
-        if len(self.member) and not 0 <= self.member.min() <= self.member.max() < n_members:
+        if len(set(self.names)) != len(self.names):
+            raise ValueError("two members have the same name")
+        if (self.member >= len(self.names)).any():
             raise ValueError("a step names no member")
 
 

@@ -18,6 +18,7 @@ from scipy.special import ndtr, stdtrit
 
 from committee.evaluation.content_folds import table_keys
 from committee.files.codec_classes import register
+from committee.files.parts import NOTHING, NUMBER, TEXT, Part, array, tuple_of
 from committee.tables.native_table import AnyTable
 
 Floats = NDArray[np.float64]
@@ -73,6 +74,16 @@ class LeakReport:
     seen: Floats | None = None
 
     _later_fields: ClassVar[tuple[str, ...]] = ("seen",)
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "names": tuple_of(TEXT, "names", least=2),
+        "promised": array("f8", "names"),
+        "found": array("f8", "names"),
+        "error": array("f8", "names"),
+        "twins": NUMBER,
+        "mean_loss": NUMBER,
+        "n_rows": NUMBER,
+        "seen": NOTHING | array("f8", "names"),
+    }
 
     @property
     def z(self) -> Floats:
@@ -153,19 +164,6 @@ class LeakReport:
         if self.best_simple == "mean":
             return [1.0 / n_members] * n_members
         return [float(name == self.best_simple) for name in self.names[:-1]]
-
-    def _validate_loaded(self) -> None:
-        n_names = len(self.names)
-        columns = [self.promised, self.found, self.error]
-        for each in columns if self.seen is None else [*columns, self.seen]:
-            if not isinstance(each, np.ndarray) or each.shape != (n_names,):
-                raise ValueError("a column of the report has a wrong shape")
-            if each.dtype != np.float64:
-                raise ValueError("a column of the report holds no numbers")
-        if not all(type(each) is float for each in (self.twins, self.mean_loss, self.n_rows)):
-            raise ValueError("a field of the report is no number")
-        if type(self.names) is not tuple or not all(type(each) is str for each in self.names):
-            raise ValueError("a name of the report is no text")
 
 
 def compare(

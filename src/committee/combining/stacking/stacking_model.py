@@ -18,9 +18,8 @@ from sklearn.utils.metaestimators import available_if
 
 from committee.base.params import check_bool, check_choice, check_real, is_false, is_real
 from committee.base.work import Progress, plain_algebra
-from committee.combining.combiner import CommitteeModel, check_class_counts, check_member_kind
+from committee.combining.combiner import CommitteeModel, check_member_kind
 from committee.combining.convex_weights import ConvexClassifier, ConvexRegressor
-from committee.combining.fold_mean import check_members
 from committee.combining.level_one import (
     LayerPlan,
     LevelOne,
@@ -32,6 +31,14 @@ from committee.combining.level_one import (
 from committee.combining.stacking.label_sets import check_label_codes
 from committee.combining.stacking.leakage import LeakReport
 from committee.combining.stacking.passthrough import with_columns
+from committee.files.parts import FITTED, TEXT, Part, instance, list_of, maybe, whole
+from committee.members.loaded_members import (
+    check_class_counts,
+    check_classifier,
+    check_member,
+    check_outputs,
+    check_regressor,
+)
 from committee.members.meta_estimator import wants_weights
 from committee.members.output import Floats, Output, OutputRule, predict_each
 from committee.members.training import (
@@ -225,7 +232,14 @@ def final_has(method: str) -> Any:
 class StackingModel(TransformerMixin, CommitteeModel):
     """Base class of the stacking estimators."""
 
-    _stored_attributes = ("_outputs",)
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "n_features_in_": whole(1, size="features"),
+        "layers_": list_of(list_of(FITTED, least=1), "layers", least=1),
+        "_outputs": list_of(list_of(instance(Output)), "layers"),
+        "final_estimator_": FITTED,
+        "stack_method_": list_of(TEXT),
+        "leak_report_": maybe(instance(LeakReport)),
+    }
     _stored_names: ClassVar[dict[str, str]] = {"_outputs": "_voices"}
     _derived_attributes = ("estimators_", "named_estimators_")
 
@@ -457,39 +471,30 @@ class StackingModel(TransformerMixin, CommitteeModel):
         """Check that the parts of a loaded model fit each other."""
         if not hasattr(self, "layers_"):
             return
-        if type(self.layers_) is not list or type(self._outputs) is not list:
-            raise ValueError("the layers are no lists")
-        lists = self._checked_lists()
-        if not len(self.layers_) == len(self._outputs) == len(lists):
-            raise ValueError("the layers do not fit each other")
+        check_bool("passthrough", self.passthrough)
+        lists, n_columns = self._checked_lists(), self.n_features_in_
         for members, outputs, pairs in zip(self.layers_, self._outputs, lists, strict=True):
-            check_members(members, outputs)
             if len(pairs) != len(members):
                 raise ValueError("a layer does not fit its members")
             check_class_counts(self, outputs)
-        self._check_loaded_final()
+            check_outputs(members, outputs, n_columns)
+            n_columns = sum(output.n_meta_columns for output in outputs)
+            n_columns += self.n_features_in_ if self.passthrough else 0
+        self._check_loaded_final(n_columns)
         if self.stack_method_ != [output.form for output in self._outputs[0]]:
             raise ValueError("the methods do not fit the outputs")
-        if type(getattr(self, "leak_report_", None)) not in (type(None), LeakReport):
-            raise ValueError("the leak report is of another type")
         self.estimators_ = self.layers_[0]
         self.named_estimators_ = self._named_fitted(lists[0], self.estimators_)
 
-    def _check_loaded_final(self) -> None:
+    def _check_loaded_final(self, n_columns: int) -> None:
         final = self.final_estimator_
-        if not callable(getattr(final, "predict", None)):
-            raise ValueError("there is no meta-learner")
-        n_columns = sum(output.n_meta_columns for output in self._outputs[-1])
-        n_columns += self.n_features_in_ if self.passthrough else 0
-        if final.n_features_in_ != n_columns:
-            raise ValueError("the meta-learner was fitted to other columns")
-        codes = getattr(final, "classes_", None)
-        if (codes is None) == (self._member_kind == "classifier"):
-            raise ValueError("the meta-learner is of another kind")
-        if isinstance(self.__dict__.get("classes_"), list):
-            check_label_codes(codes, self.classes_)
-        elif codes is not None and not set(codes.tolist()) <= set(range(len(self.classes_))):
-            raise ValueError("the meta-learner was fitted to other classes")
+        if self._member_kind != "classifier":
+            check_regressor(final, n_columns)
+        elif isinstance(self.classes_, list):
+            check_member(final, n_columns)
+            check_label_codes(getattr(final, "classes_", None), self.classes_)
+        else:
+            check_classifier(final, n_columns, np.arange(len(self.classes_)))
 
 
 def _own_names(model: Any, input_features: Any) -> list[str]:

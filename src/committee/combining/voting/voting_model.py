@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
 from committee.base.params import check_choice, check_real
-from committee.combining.combiner import CommitteeModel, check_class_counts
-from committee.combining.fold_mean import check_members
+from committee.combining.combiner import CommitteeModel
 from committee.combining.level_one import LayerPlan, LevelOne, Named, layer_members
 from committee.combining.voting.means import COMBINATIONS
+from committee.files.parts import FITTED, TEXT, Part, array, instance, list_of, whole
+from committee.members.loaded_members import check_class_counts, check_outputs
 from committee.members.output import Floats, Output, predict_each
 from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
@@ -24,7 +25,14 @@ from committee.tables.native_table import AnyTable
 class VotingModel(TransformerMixin, CommitteeModel):
     """Base class of the voting estimators."""
 
-    _stored_attributes = ("_outputs", "_names", "_counts")
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "n_features_in_": whole(1, size="features"),
+        "estimators_": list_of(FITTED, "members", least=1),
+        "_outputs": list_of(instance(Output), "members"),
+        "_names": list_of(TEXT, "members"),
+        "_counts": array("f8", "members", low=0.0, finite=True),
+        "weights_": array("f8", "members", low=0.0, finite=True),
+    }
     _stored_names: ClassVar[dict[str, str]] = {"_outputs": "_voices"}
     _derived_attributes = ("named_estimators_",)
 
@@ -173,14 +181,11 @@ class VotingModel(TransformerMixin, CommitteeModel):
         """Check that the parts of a loaded model fit each other."""
         if not hasattr(self, "estimators_"):
             return
-        check_members(self.estimators_, self._outputs)
-        n_members = len(self.estimators_)
+        self._check_switches()  # some of them take part in predictions
         if self._names != [name for name, _ in self._checked_lists()[0]]:
             raise ValueError("members and names do not fit each other")
-        for weights in (self.weights_, self._counts):
-            if weights.dtype != np.float64 or weights.shape != (n_members,):
-                raise ValueError("members and weights do not fit each other")
-            if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.any()):
-                raise ValueError("the weights are no weights")
+        if not (self.weights_.any() and self._counts.any()):
+            raise ValueError("all weights are zero")
         check_class_counts(self, self._outputs)
+        check_outputs(self.estimators_, self._outputs, self.n_features_in_)
         self.named_estimators_ = self._named_fitted(self._checked_lists()[0], self.estimators_)

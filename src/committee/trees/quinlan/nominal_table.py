@@ -7,7 +7,7 @@ where training saw some. A *cut* is the upper end of an interval and belongs to 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from committee import _core
 from committee.base.arrays import Floats
 from committee.files.codec_classes import register
+from committee.files.parts import NOTHING, Part, array, instance, tuple_of
 from committee.tables.table import MAX_LEVELS, Kind, TableSchema
 
 _UNSEEN = -2  # the level of what training did not see
@@ -75,9 +76,12 @@ class NominalCodes:
                     f"included; at most {MAX_LEVELS} are supported"
                 )
 
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "schema": instance(TableSchema),
+        "cuts": tuple_of(NOTHING | array("f8", None) | array("i8", None)),
+    }
+
     def _validate_loaded(self) -> None:
-        if type(self.schema) is not TableSchema or type(self.cuts) is not tuple:
-            raise ValueError("the schema or the cuts are of another type")
         if len(self.cuts) != self.schema.n_features:
             raise ValueError("the cuts do not fit the schema")
         for cuts, info in zip(self.cuts, self.schema.features, strict=True):
@@ -89,9 +93,7 @@ class NominalCodes:
 
 def _are_cuts(cuts: Any, kind: Kind) -> bool:
     return (
-        type(cuts) is np.ndarray
-        and cuts.dtype == (np.int64 if kind == Kind.INTEGER else np.float64)
-        and cuts.ndim == 1
+        cuts.dtype == (np.int64 if kind == Kind.INTEGER else np.float64)
         and not np.isnan(cuts).any()
         and bool((cuts[1:] > cuts[:-1]).all())
     )

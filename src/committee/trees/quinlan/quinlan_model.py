@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 
 from committee import _core
 from committee.base.arrays import Floats
+from committee.files.parts import LABELS, NOTHING, Part, instance, whole
 from committee.tables.table import TableSchema, read_table
 from committee.tables.target import (
     are_repetitions,
@@ -63,7 +64,11 @@ class ClassTable:
 class QuinlanModel(ClassifierMixin, SingleTree):
     """Base class of the trees after Quinlan."""
 
-    _stored_attributes = ("_tree", "_codes")
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "classes_": LABELS,
+        "n_classes_": whole(1),
+        "_codes": NOTHING | instance(NominalCodes),
+    }
 
     categorical_features: Any
     _impurity_name = "entropy"
@@ -203,15 +208,12 @@ class QuinlanModel(ClassifierMixin, SingleTree):
         """Check that the parts of a loaded model fit each other, and make the derived ones."""
         if not hasattr(self, "_tree"):
             return
-        if type(self._tree) is not _core.Tree or type(self.schema_) is not TableSchema:
-            raise ValueError("the tree or the schema is of another type")
-        if self._codes is not None and type(self._codes) is not NominalCodes:
-            raise ValueError("the levels are of another type")
-        expected = (self.schema_.n_features, len(self.classes_))
-        if (self._tree.n_features, self._tree.n_values) != expected:
-            raise ValueError("the tree does not fit the schema or the classes")
+        self.schema_.check_model(self)
+        if self._tree.n_values != len(self.classes_):
+            raise ValueError("the tree does not fit the classes")
         view = QuinlanView(self._tree, self.schema_, [self.classes_], self._codes)
         view.check()
+        self._tree.predict(view.recode(self.schema_.empty_table()))  # compares kinds
         self.tree_ = view
 
     # ---- answers ----
