@@ -175,17 +175,18 @@ def start_of(init: Any, X: Any, target: ScoredTarget, objective: Objective) -> B
     if isinstance(init, str) and init == "zero":
         return BoostingStart(zeros, is_zero=True)
     _check_init(init, objective.losses[0])
-    table, answers, weights = AnyTable(X), target.y, objective.weights
+    table, known, weights = AnyTable(X), target.y, objective.weights
     rows = None
     if weights is not None and (weights == 0).any():
         rows = np.flatnonzero(weights)
-        answers, weights = answers[rows], weights[rows]
+        known, weights = known[rows], weights[rows]
     options = {}
     if weights is not None and (weights != 1).any():
         if not takes_weights(init):
             raise ValueError(f"The initial estimator {init!r} does not support sample weights.")
         options["sample_weight"] = weights
-    model = clone(init).fit(table.take(rows, None), answers, **options)
+    model = clone(init)
+    model.fit(table.take(rows, None), known, **options)  # what `fit` returns is not used
     places = _places(model, target.classes[0]) if target.classes else None
     return BoostingStart(zeros, model, places=places, names=table.names)
 

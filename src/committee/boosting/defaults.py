@@ -197,7 +197,7 @@ def choose(
         n_estimators, rate, share, l2 = _check_numbers(values)
         n_drawn = max(1, int(n_rows * share))  # rows of a round
         rows_of_leaf = check_int_or_fraction(
-            "min_samples_leaf", values["min_samples_leaf"], n_drawn
+            "min_samples_leaf", values["min_samples_leaf"], n_drawn, include_one=False
         )
     return BoostingChoices(
         n_estimators,

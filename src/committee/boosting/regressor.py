@@ -30,7 +30,8 @@ or Loss, default="squared_error"
         the loss needs it. A loss of your own is an object derived from `committee.losses.Loss`.
     learning_rate : float or "auto", default="auto"
         Factor of each step; smaller steps need more rounds and often do better. "auto" goes by the
-        size of the table where the number of rounds is automatic, else it is 0.1.
+        size of the table where the number of rounds is automatic, else it is 0.1. Zero keeps the
+        first scores.
     n_estimators : int or "auto", default="auto"
         Number of rounds, the most of them with early stopping. "auto" holds rows out in turns to
         see how many rounds are best for new rows, then fits all rows with that number; see Notes.
@@ -40,9 +41,11 @@ or Loss, default="squared_error"
     criterion : {"friedman_mse", "squared_error"}, default="friedman_mse"
         Accepted for scikit-learn's sake. Splits are found by second-order gain in any case.
     min_samples_split : int or float, default=2
-        Rows a node needs to be split; a float is a fraction of the rows of a round.
+        Rows a node needs to be split; a float is a fraction of the rows of a round. More than
+        there are leave trees of one leaf.
     min_samples_leaf : int, float or "auto", default="auto"
-        Rows a leaf needs; a float is a fraction of the rows of a round.
+        Rows a leaf needs; a float below 1 is a fraction of the rows of a round. More than half of
+        them leave trees of one leaf.
     min_weight_fraction_leaf : float, default=0.0
         Share of the weight of its round that a leaf needs.
     max_depth : int or None, default=None
@@ -54,9 +57,9 @@ or Loss, default="squared_error"
         Where to start: None from the constant that minimises the loss, "zero" from scores of zero,
         an estimator (fitted here) from its predictions.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of all draws.
+        Seed of all draws; an int may have up to 64 bits.
     max_features : int, float, {"sqrt", "log2", "log2+1"}, None or "auto", default="auto"
-        Features drawn at each node; None is all of them.
+        Features drawn at each node; None, and a number above theirs, is all of them.
     alpha : float, default=0.9
         The quantile of "quantile", or the share of inliers of "huber".
     verbose : int, default=0

@@ -268,9 +268,11 @@ class NumberTask(BoostingTask):
         return loss
 
     def _loss_settings(self) -> dict[str, Any]:
-        """Return the parameters of a loss that was given by name."""
+        """Check the parameters of losses; return those of the loss that was given by name."""
         params = self.params
         name = params.loss if isinstance(params.loss, str) else ""
+        alpha = check_real("alpha", params.alpha, 0, 1, include_low=False, include_high=False)
+        power = check_real("power", params.power, 1, 2, include_low=False, include_high=False)
         if params.quantiles is not None:
             if name != "quantile":
                 raise ValueError(
@@ -281,9 +283,8 @@ class NumberTask(BoostingTask):
             except (TypeError, ValueError) as error:
                 raise type(error)(f"quantiles: {error}") from error
         if name in ("quantile", "huber"):
-            open_ends = {"include_low": False, "include_high": False}
-            return {"quantile": check_real("alpha", params.alpha, 0, 1, **open_ends)}
-        return {"power": params.power} if name == "tweedie" else {}
+            return {"quantile": alpha}
+        return {"power": power} if name == "tweedie" else {}
 
 
 def check_rows(loss: Loss, target: ScoredTarget) -> None:

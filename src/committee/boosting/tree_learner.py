@@ -396,7 +396,7 @@ def interactions(interaction_cst: Any, schema: TableSchema) -> list[list[int]]:
         if interaction_cst == "pairwise":
             return [[a, b] for a in range(n_features) for b in range(a + 1, n_features)] or [[0]]
         raise ValueError(f"{accepted}; got {interaction_cst!r}")
-    if not isinstance(interaction_cst, Iterable):
+    if not isinstance(interaction_cst, Iterable) or isinstance(interaction_cst, Mapping):
         raise TypeError(f"{accepted}; got {interaction_cst!r}")
     groups = []
     for group in interaction_cst:
