@@ -269,7 +269,7 @@ def test_the_picture_has_both_curves_and_the_pruned_ensemble(classes):
     _, path = prune_ensemble(forest, X[200:], y[200:], n_members=7)
     ax = plot_pruning(path)
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts == ["promised", "found on rows without a say"]
+    assert texts == ["rows that chose the order", "held-out rows"]
     assert ax.texts[0].get_text().startswith("7 of 25, cost")
     with pytest.raises(TypeError, match="path must be"):
         plot_pruning(forest)

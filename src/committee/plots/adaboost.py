@@ -35,7 +35,7 @@ _PALE_TO_DARK = ("#b9d0ef", "#7fa9e3", "#3b7dd8", "#24508f", "#122a4d")
 
 
 def plot_adaboost(model: AdaBoostClassifier | AdaBoostRegressor, *, ax: Axes | None = None) -> Axes:
-    """Draw the errors of learners and committee, and the bound, against the number of rounds.
+    """Draw the errors of weak learners and committee, and the bound, round by round.
 
     Parameters
     ----------
@@ -98,8 +98,8 @@ def plot_margins(
     """Draw how margins are distributed after some rounds.
 
     The margin of a row is the share of the votes for its class minus the largest share of another:
-    negative where the committee is wrong, one where all are right. A curve says for each margin how
-    many rows have at most that one, so that curves further right are better.
+    negative where the committee is wrong, one where all are right. A curve is the share of rows
+    with at most each margin, so curves further right are better.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def _draw_scores(ax: Any, scores: Floats, n_kept: int, *, is_accuracy: bool) -> 
         axis.spines[["top"]].set_visible(False)
     rounds = np.arange(1, len(values) + 1)
     (line,) = axis.plot(rounds, values, color=GREEN, linewidth=2, label=label)
-    mark_round(axis, values, n_kept - 1, GREEN, above=8)
+    mark_round(axis, values, n_kept - 1, GREEN)
     return [line]
 
 

@@ -1,4 +1,4 @@
-"""`plot_diversity`: who is like whom in a committee, and what it costs to be different."""
+"""Diversity of members with matplotlib: similarity of pairs, and their errors."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def plot_tuning(result: TuningResult, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_pruning(path: PruningPath, *, ax: Axes | None = None) -> Axes:
-    """Draw what so many members of an ensemble are worth.
+    """Draw the score of an ensemble against its number of members, in the order of pruning.
 
     Parameters
     ----------
@@ -152,8 +152,8 @@ def plot_pruning(path: PruningPath, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     ax : matplotlib Axes
-        A line of the score that was found on rows without a say in the order, a broken one of what
-        the rows that chose it promised, and a dot at the pruned ensemble.
+        A line of the score on held-out rows, a broken one of the score on the rows that chose the
+        order of the members, and a dot at the pruned ensemble.
 
     Examples
     --------
@@ -170,21 +170,25 @@ def plot_pruning(path: PruningPath, *, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax, "plot_pruning", (6.4, 3.6))
     numbers = np.arange(1, len(path) + 1)
     ax.axhline(path.full_score, color=GREY, linewidth=1, linestyle=":")
-    ax.plot(numbers, path.promised, "--", color=GREY, linewidth=1.5, label="promised")
-    ax.plot(numbers, path.found, color=BLUE, linewidth=2, label="found on rows without a say")
+    ax.plot(
+        numbers, path.promised, "--", color=GREY, linewidth=1.5, label="rows that chose the order"
+    )
+    ax.plot(numbers, path.found, color=BLUE, linewidth=2, label="held-out rows")
     kept = path.n_kept, path.found[path.n_kept - 1]
+    is_log = len(path) > 20
+    is_left = kept[0] ** 3 < len(path) if is_log else 3 * kept[0] < len(path)
     ax.plot(*kept, "o", color=ORANGE, markersize=7)
     ax.annotate(
         f"{path.n_kept} of {len(path)}, cost {path.cost:.2g}",
         kept,
-        (-9, 6),
+        (9, -3) if is_left else (-9, 6),
         textcoords="offset points",
-        ha="right",
+        ha="left" if is_left else "right",
         color=INK,
     )
-    if len(path) > 20:
+    if is_log:
         log_members(ax)
-    # The first few members are so poor that nothing could be seen of the others.
+    # Scores of the first few members may be so low that the others' would be one flat line.
     shown = np.concatenate([path.found, path.promised])
     low = min(np.quantile(shown, 0.1), kept[1])
     room = 0.08 * (shown.max() - low) or 1e-3

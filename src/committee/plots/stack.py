@@ -32,7 +32,7 @@ _ROOM = 0.35  # more room before the meta-learner, for weights
 
 
 def plot_stack(model: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw a stack: its layers, and how far the meta-learner trusts each member.
+    """Draw a stack: its layers, and the weights that the meta-learner gives to members.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def plot_stack(model: Any, *, ax: Axes | None = None) -> Axes:
         What to draw.
     ax : matplotlib Axes, default=None
         Where to draw the layers. None makes a figure, with a second panel beside them if the model
-        has a `leak_report_`: the losses that the level-one data promise (circles), and those on
-        rows that nobody has seen (dots, with two standard errors of the difference).
+        has a `leak_report_`: the losses in the level-one data (circles), and those on rows that no
+        member was fitted to (dots, with two standard errors of the difference).
 
     Returns
     -------
@@ -90,7 +90,7 @@ def plot_stack(model: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def meta_weights(final: Any, n_members: int, n_classes: int) -> Floats | None:
-    """Return how much a meta-learner makes of each member; None if it does not say.
+    """Return the weight of each member in a meta-learner; None if it has no weights.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def _wrapped(name: str) -> str:
 
 
 def _draw_report(report: LeakReport, ax: Any) -> None:
-    """Draw what was promised and what was found, the stack at the bottom."""
+    """Draw losses in the level-one data and on unseen rows, the stack at the bottom."""
     places = np.arange(len(report.names))[::-1]
     suspects = set(report.suspects)
     for place, name, promised, found, error in zip(
@@ -242,7 +242,7 @@ def _draw_report(report: LeakReport, ax: Any) -> None:
     low, high = ax.get_xlim()
     if low > 0:
         ax.set_xlim(0 if low < 0.4 * high else low, high)
-    name_axes(ax, x="loss: \u25cb promised   \u25cf found")
+    name_axes(ax, x="loss: \u25cb level-one data   \u25cf unseen rows")
     title = "leaked" if report.leaked else "no sign of leakage"
     ax.set_title(title, color=ORANGE if report.leaked else INK, fontsize="medium")
     tidy_bars(ax, places, report.names)

@@ -1,7 +1,8 @@
 """What all pictures share: colours, axes, labels, and lines from round to round.
 
 Functions draw on the axes that a user gives, so the style is set on each artist and not through
-matplotlib's settings. Colours of classes are in `trees/tree_layout.py`, which SVG uses too.
+matplotlib's settings. Colours of classes are in `trees/tree_layout.py`, which SVG uses too. Colours
+that meet in a picture stay apart for colour-blind readers (tests/test_colors.py).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from committee.base.arrays import Floats
 from committee.trees.tree_layout import INK as INK
 
-BLUE, ORANGE, GREEN, PURPLE = "#3b7dd8", "#d9822b", "#3a9b6f", "#8a63c9"
+BLUE, ORANGE, GREEN, PURPLE = "#3b7dd8", "#d9822b", "#3a9b6f", "#6b2f86"
 GREY, GRID = "#9aa5b4", "#e6eaf0"
 
 
@@ -81,7 +82,7 @@ def line_by_round(ax: Any, values: Floats, name: str, **style: Any) -> None:
         ax.plot(np.arange(1, len(values) + 1), values, label=name, **style)
 
 
-def mark_round(ax: Any, values: Floats, index: int, color: str, above: float = 10) -> None:
+def mark_round(ax: Any, values: Floats, index: int, color: str) -> None:
     """Mark a round by a dot and its value, written inside the picture."""
     share = index / len(values)
     side = "left" if share < 0.25 else "right" if share > 0.75 else "center"
@@ -89,7 +90,7 @@ def mark_round(ax: Any, values: Floats, index: int, color: str, above: float = 1
     ax.annotate(
         f"round {index + 1}, {values[index]:.3g}",
         (index + 1, values[index]),
-        xytext=(0, above),
+        xytext=(0, 10),
         textcoords="offset points",
         ha=side,
         color=INK,

@@ -52,8 +52,8 @@ def plot_tree(
 ) -> list[Text]:
     """Draw a tree with matplotlib.
 
-    A box shows what a node asks about or, at a leaf, what it predicts; the text above a box says
-    which rows come to it. Lines are as thick as the share of rows that takes them.
+    A box shows the feature that a node splits or, at a leaf, the prediction; the text above a box
+    is the condition of the rows that reach it. Lines are as thick as their share of the rows.
 
     Parameters
     ----------

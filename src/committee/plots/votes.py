@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,7 +43,7 @@ _LETTER = 0.085  # inches that a letter of a name takes, about
 
 
 def plot_votes(model: Any, X: Any, y: Any = None, *, ax: Axes | None = None) -> Axes:
-    """Draw what each member of a committee says.
+    """Draw the predictions of all members of a committee.
 
     Parameters
     ----------
@@ -51,12 +52,12 @@ def plot_votes(model: Any, X: Any, y: Any = None, *, ax: Axes | None = None) -> 
         forest of numbers: a histogram of the trees' predictions with their mean. Voting
         classifiers: a map of the votes with a column for each member, as wide as its weight (but
         never too narrow to see), and pale where the member is not sure; more than thirty rows are
-        put in the order of the answers. Voting regressors: a dot for each prediction, a line of
-        the answers.
+        put in the order of the committee's predictions. Voting regressors: a dot for each member's
+        prediction, a line for the committee's.
     X : table
         With the columns of `fit`. One row for a forest, any number for voting.
     y : array-like or None, default=None
-        Voting only: the truth, drawn beside the answers.
+        Voting only: the truth, drawn beside the predictions.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure when None.
 
@@ -100,9 +101,8 @@ def plot_votes(model: Any, X: Any, y: Any = None, *, ax: Axes | None = None) -> 
     values = predicted[:, 0]
     ax.hist(values, bins="auto", color=BLUE, alpha=0.55, edgecolor="white", linewidth=0.5)
     ax.axvline(values.mean(), color=ORANGE, linewidth=2)
-    text = f" mean {values.mean():.4g}, standard deviation {values.std():.3g}"
-    name_axes(ax, title=text.strip())
-    name_axes(ax, x="prediction of a tree", y="trees")
+    title = f"mean {values.mean():.4g}, standard deviation {values.std():.3g}"
+    name_axes(ax, x="prediction of a tree", y="trees", title=title)
     tidy(ax)
     return ax
 
@@ -137,7 +137,7 @@ def draw_class_votes(
     Parameters
     ----------
     votes : Votes
-        Who voted what.
+        Vote of each member for each row.
     labels : ndarray
         All classes.
     confidence : ndarray of float64, shape (n_rows, n_members), or None
@@ -147,62 +147,33 @@ def draw_class_votes(
     ax : matplotlib Axes or None
         Where to draw.
     """
-    from matplotlib.colors import to_rgb
-
     n_rows = len(votes.answer)
     ax = axes_or_new(ax, "plot_votes", (6.4, min(5.2, 1.6 + 0.24 * n_rows)))
     colors = {label: class_color(code) for code, label in enumerate(labels.tolist())}
-    last = {"committee": votes.answer}
-    if truth is not None:
-        check_same_length(n_rows, len(truth))
-        last["truth"] = np.asarray(truth)
-    order = np.arange(n_rows) if n_rows <= _FEW_ROWS else _by_answer(votes, labels)
-    shares = (
-        np.ones(votes.predicted.shape) if confidence is None else _strength(confidence, len(labels))
-    )
-    edge, middles, names = 0.0, [], []
-    columns = [
-        (f"{name}\n{votes.weights[k]:.2g}", votes.weights[k], votes.predicted[:, k], shares[:, k])
-        for k, name in enumerate(votes.names)
-    ]
-    columns += [
-        (f"{name}\n", _COMMITTEE, predicted, np.ones(n_rows)) for name, predicted in last.items()
-    ]
-    for place, (name, weight, predicted, share) in enumerate(columns):
-        width = max(float(weight), _NARROW)
+    order = np.arange(n_rows) if n_rows <= _FEW_ROWS else _by_prediction(votes, labels)
+    columns = _columns(votes, len(labels), confidence, truth)
+    edge, middles = 0.0, []
+    for place, column in enumerate(columns):
         if place == len(votes.names):
             edge += _GAP
-        cells = [
-            to_rgb(faded(colors[label], strength) if label in colors else _ABSTAINS)
-            for label, strength in zip(
-                predicted[order].tolist(), share[order].tolist(), strict=True
-            )
-        ]
-        ax.imshow(
-            np.array(cells)[:, np.newaxis, :],
-            extent=(edge, edge + width, n_rows - 0.5, -0.5),
-            aspect="auto",
-            interpolation="nearest",
-        )
-        ax.plot([edge + width] * 2, [-0.5, n_rows - 0.5], color="white", linewidth=1.5)
-        middles.append(edge + width / 2)
-        names.append(name)
-        edge += width
+        _draw_column(ax, column, edge, order, colors)
+        middles.append(edge + column.width / 2)
+        edge += column.width
     if n_rows <= _FEW_ROWS:
         ax.hlines(np.arange(1, n_rows) - 0.5, 0, edge, color="white", linewidth=1)
     ax.set_xlim(0, edge)
     ax.set_ylim(n_rows - 0.5, -0.5)
-    widths = [max(float(weight), _NARROW) / edge for _, weight, _, _ in columns]
+    names = [column.name for column in columns]
+    widths = [column.width / edge for column in columns]
     is_upright = len(names) > _MANY or not _have_room(ax, names, widths)
     ax.set_xticks(middles, names, color=INK, rotation=90 if is_upright else 0)
     ax.tick_params(length=0)
     _name_rows(ax, order, n_rows)
     handles = [ax.plot([], [], "s", color=color)[0] for color in colors.values()]
-    ax.legend(
-        handles,
-        [str(label) for label in colors],
-        frameon=False,
-        labelcolor=INK,
+    legend(
+        ax,
+        handles=handles,
+        labels=[str(label) for label in colors],
         loc="lower center",
         bbox_to_anchor=(0.5, 1.0),
         ncols=min(len(colors), 6),
@@ -210,6 +181,53 @@ def draw_class_votes(
     for side in ax.spines.values():
         side.set_visible(False)
     return ax
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """Classes of all rows, by a member, the committee or the truth, and their strengths."""
+
+    name: str
+    width: float
+    predicted: NDArray[Any]
+    strength: Floats
+
+
+def _columns(votes: Votes, n_classes: int, confidence: Floats | None, truth: Any) -> list[_Column]:
+    """Return a column for each member, one for the committee, and one for the truth if known."""
+    full = np.ones(votes.predicted.shape)
+    strength = full if confidence is None else _strength(confidence, n_classes)
+    columns = [
+        _Column(f"{name}\n{weight:.2g}", max(float(weight), _NARROW), predicted, strong)
+        for name, weight, predicted, strong in zip(
+            votes.names, votes.weights, votes.predicted.T, strength.T, strict=True
+        )
+    ]
+    columns.append(_Column("committee\n", _COMMITTEE, votes.answer, full[:, 0]))
+    if truth is not None:
+        check_same_length(len(full), len(truth))
+        columns.append(_Column("truth\n", _COMMITTEE, np.asarray(truth), full[:, 0]))
+    return columns
+
+
+def _draw_column(
+    ax: Any, column: _Column, edge: float, order: NDArray[np.intp], colors: dict[Any, str]
+) -> None:
+    from matplotlib.colors import to_rgb
+
+    pairs = zip(column.predicted[order].tolist(), column.strength[order].tolist(), strict=True)
+    cells = [
+        to_rgb(faded(colors[label], strength) if label in colors else _ABSTAINS)
+        for label, strength in pairs
+    ]
+    bottom, end = len(order) - 0.5, edge + column.width
+    ax.imshow(
+        np.array(cells)[:, np.newaxis, :],
+        extent=(edge, end, bottom, -0.5),
+        aspect="auto",
+        interpolation="nearest",
+    )
+    ax.plot([end, end], [-0.5, bottom], color="white", linewidth=1.5)
 
 
 def _have_room(ax: Any, names: list[str], widths: list[float]) -> bool:
@@ -220,16 +238,16 @@ def _have_room(ax: Any, names: list[str], widths: list[float]) -> bool:
 
 
 def _strength(confidence: Floats, n_classes: int) -> Floats:
-    """Return how strong a colour is: pale where a member is about to change its mind."""
+    """Return how strong a colour is: pale where the vote has little confidence."""
     least = 1.0 / n_classes
     return np.asarray(0.3 + 0.7 * np.clip((confidence - least) / (1 - least), 0.0, 1.0))
 
 
-def _by_answer(votes: Votes, labels: NDArray[Any]) -> NDArray[np.intp]:
-    """Return rows in the order of the answers, and of agreement in each."""
+def _by_prediction(votes: Votes, labels: NDArray[Any]) -> NDArray[np.intp]:
+    """Return rows in the order of the predicted class, and of agreement in each."""
     codes = {label: code for code, label in enumerate(labels.tolist())}
-    answers = np.array([codes.get(each, len(codes)) for each in votes.answer.tolist()])
-    return np.lexsort((votes.agreement, answers))
+    predicted = np.array([codes.get(each, len(codes)) for each in votes.answer.tolist()])
+    return np.lexsort((votes.agreement, predicted))
 
 
 def _name_rows(ax: Any, order: NDArray[np.intp], n_rows: int) -> None:
@@ -237,11 +255,11 @@ def _name_rows(ax: Any, order: NDArray[np.intp], n_rows: int) -> None:
         ax.set_yticks(np.arange(n_rows), [f"row {row}" for row in order], color=INK)
         return
     ax.set_yticks([])
-    name_axes(ax, y=f"{n_rows} rows, by answer and agreement")
+    name_axes(ax, y=f"{n_rows} rows, by prediction and agreement")
 
 
 def draw_number_votes(votes: Votes, truth: Any, ax: Any) -> Any:
-    """Draw predictions as dots, as large as weights, around the line of the answers."""
+    """Draw predictions as dots, as large as weights, around the line of the committee's."""
     n_rows = len(votes.answer)
     ax = axes_or_new(ax, "plot_votes", (6.4, 3.8))
     order = np.argsort(votes.answer, kind="stable")
@@ -264,7 +282,7 @@ def draw_number_votes(votes: Votes, truth: Any, ax: Any) -> Any:
         values = np.asarray(truth, np.float64)[order]
         ax.plot(places, values, "x", color=INK, markersize=4, alpha=0.6, label="truth")
     ax.set_xticks([])
-    name_axes(ax, x=f"{n_rows} row{'s' * (n_rows > 1)}, by answer", y="prediction")
+    name_axes(ax, x=f"{n_rows} row{'s' * (n_rows > 1)}, by prediction", y="prediction")
     legend(ax)
     tidy(ax)
     return ax

@@ -25,17 +25,18 @@ from committee.trees.conditions import (
 from committee.trees.tree_view import Branch, TreeView
 
 INK = "#1f2733"
+# Any two differ for readers with each kind of colour blindness (tests/test_colors.py).
 _CLASS_COLORS = (
     "#3b6fb6",
     "#e08a1e",
     "#3f9b5c",
-    "#9c5ba8",
-    "#cf4446",
-    "#2e9ca6",
-    "#a3a12b",
-    "#8a5a3c",
-    "#de7fb0",
-    "#7c8794",
+    "#561e4c",
+    "#7dd3f8",
+    "#a1370a",
+    "#ab809c",
+    "#efe91e",
+    "#5d0e0a",
+    "#4a5b49",
 )
 
 
