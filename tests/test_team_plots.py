@@ -192,3 +192,13 @@ def test_long_names_do_not_lie_over_each_other(rows):
     assert len(boxes) == 3
     assert not any(a.overlaps(b) for a, b in pairwise(boxes))
     assert max(box.width for box in boxes) < 130
+
+
+def test_short_names_lie_flat_where_the_layout_leaves_room_for_them(rows):
+    X, y = rows
+    trees = [(f"tree {k}", DecisionTreeClassifier(max_depth=2)) for k in range(3)]
+    ax = plot_votes(VotingClassifier(trees).fit(X, y), X, y)
+    assert {label.get_rotation() for label in ax.get_xticklabels()} == {0.0}
+    ax.figure.canvas.draw()
+    boxes = sorted(label.get_window_extent().extents.tolist() for label in ax.get_xticklabels())
+    assert all(left[2] < right[0] for left, right in pairwise(boxes))

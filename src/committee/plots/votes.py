@@ -165,8 +165,6 @@ def draw_class_votes(
     ax.set_ylim(n_rows - 0.5, -0.5)
     names = [column.name for column in columns]
     widths = [column.width / edge for column in columns]
-    is_upright = len(names) > _MANY or not _have_room(ax, names, widths)
-    ax.set_xticks(middles, names, color=INK, rotation=90 if is_upright else 0)
     ax.tick_params(length=0)
     _name_rows(ax, order, n_rows)
     handles = [ax.plot([], [], "s", color=color)[0] for color in colors.values()]
@@ -178,8 +176,9 @@ def draw_class_votes(
         bbox_to_anchor=(0.5, 1.0),
         ncols=min(len(colors), 6),
     )
-    for side in ax.spines.values():
-        side.set_visible(False)
+    is_upright = len(names) > _MANY or not _have_room(ax, names, widths)
+    ax.set_xticks(middles, names, color=INK, rotation=90 if is_upright else 0)
+    ax.spines[:].set_visible(False)
     return ax
 
 
@@ -232,6 +231,8 @@ def _draw_column(
 
 def _have_room(ax: Any, names: list[str], widths: list[float]) -> bool:
     """Whether names can stand side by side below columns of these shares of the axes."""
+    ax.set_xticks([])
+    ax.figure.draw_without_rendering()  # or the layout has not placed the axes
     whole = ax.figure.get_figwidth() * ax.get_position().width
     longest = [max(map(len, name.split("\n"))) for name in names]
     return all(_LETTER * n <= whole * width for n, width in zip(longest, widths, strict=True))
