@@ -249,7 +249,7 @@ def test_votes_are_told():
     assert repr(votes) == "Votes(2 rows, 3 members)"
     told = model.explain_vote(X[:1])
     assert told.to_frame().loc["m0", "weight"] == 0.5
-    assert "m0  says 0, weight 0.5" in str(told)
+    assert "m0  predicts 0, weight 0.5" in str(told)
     with pytest.raises(ValueError, match="one row; got 2"):
         model.explain_vote(X)
     numbers = VotingRegressor([("a", SaysNumber(0)), ("b", SaysNumber(1))], weights=[3, 1])

@@ -58,11 +58,11 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
         Keep the members of the last fit and add more.
     n_jobs : int or None, default=None
         Workers. None uses all cores for estimators of this library and one worker for others
-        (unless `joblib.parallel_config` says otherwise). The model is the same for any number.
+        (or what `joblib.parallel_config` sets). The model is the same for any number.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the draws, and of every `random_state` inside the members.
     verbose : int, default=0
-        1 tells about progress on stderr, 2 about each member.
+        1 prints progress on stderr, 2 each member.
     stratify : {"classes", "balanced"} or None, default=None
         "classes" keeps the share of each class in every sample, "balanced" draws the same number
         from each class.

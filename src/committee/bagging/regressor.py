@@ -19,7 +19,7 @@ from committee.trees.trees import DecisionTreeRegressor
 
 
 class BaggingRegressor(RegressorMixin, BaggingModel):
-    """Regressors fitted to samples of the table, and the mean or median of what they predict.
+    """Regressors fitted to samples of the table, and the mean or median of their predictions.
 
     Bootstrap samples make bagging, samples without replacement pasting; draws of features make
     random subspaces, draws of both random patches.
@@ -47,11 +47,11 @@ class BaggingRegressor(RegressorMixin, BaggingModel):
         Keep the members of the last fit and add more.
     n_jobs : int or None, default=None
         Workers. None uses all cores for estimators of this library and one worker for others
-        (unless `joblib.parallel_config` says otherwise). The model is the same for any number.
+        (or what `joblib.parallel_config` sets). The model is the same for any number.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the draws, and of every `random_state` inside the members.
     verbose : int, default=0
-        1 tells about progress on stderr, 2 about each member.
+        1 prints progress on stderr, 2 each member.
     partition : bool, default=False
         Deal the rows out in `n_estimators` portions without overlap instead of drawing.
     combine : {"mean", "median"}, default="mean"
@@ -171,7 +171,7 @@ class BaggingRegressor(RegressorMixin, BaggingModel):
         return self
 
     def predict(self, X: Any, **params: Any) -> Floats:
-        """Predict the mean or median of what the members predict.
+        """Predict the mean or median of the predictions of the members.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class BaggingRegressor(RegressorMixin, BaggingModel):
         tags = super().__sklearn_tags__()
         try:
             member = get_tags(self._get_estimator())
-        except Exception:  # an estimator that cannot be used says so in fit
+        except Exception:  # fit refuses an estimator that cannot be used
             return tags
         tags.target_tags.multi_output = member.target_tags.multi_output
         return tags

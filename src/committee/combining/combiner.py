@@ -94,7 +94,7 @@ class NamedMembers(Estimator, ABC):
     def _pairs_by_name(self) -> dict[str, Any]:
         try:
             return {name: member for each in self._member_lists() for name, member in each}
-        except (TypeError, ValueError):  # no lists of pairs: fit says so
+        except (TypeError, ValueError):  # no lists of pairs: fit refuses them
             return {}
 
     def set_params(self, **params: Any) -> Self:
@@ -169,7 +169,7 @@ class NamedMembers(Estimator, ABC):
         try:
             pairs = [pair for each in self._member_lists()[:1] for pair in each]
             members = [get_tags(member) for _, member in pairs if member != "drop"]
-        except Exception:  # members that cannot be used say so in fit
+        except Exception:  # fit refuses members that cannot be used
             return tags
         tags.input_tags.sparse = all(member.input_tags.sparse for member in members)
         tags.input_tags.allow_nan = all(member.input_tags.allow_nan for member in members)

@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 _MOST_STEPS = 2_000
 _SMALL_STEP = 1e-9
-_LEAST_SHARE = 1e-15  # of the class of a row: a member that is sure and wrong is not the end
+_LEAST_SHARE = 1e-15  # of the class of a row: a member that is sure and wrong does not decide alone
 
 
 def mixture_weights(
@@ -93,7 +93,7 @@ def blend_weights(values: Floats, y: Floats, weights: Floats | None = None) -> F
     Notes
     -----
     With weights that add up to one the error is a sum of the errors of the members. Non-negative
-    least squares on these errors, with a last row that asks for the sum, finds the direction of
+    least squares on these errors, with a last row for the sum, finds the direction of
     the best weights exactly; they are then brought to a sum of one.
 
     Examples
@@ -158,7 +158,7 @@ class ConvexClassifier(ClassifierMixin, _Convex):
     n_classes : int
         Number of classes; targets are their codes.
     methods : list of str
-        What each member was asked. Its columns follow those of the member before.
+        The form of the predictions of each member. Its columns follow those of the member before.
     weights : list of float or None
         Given weights, which are then not learnt.
     """

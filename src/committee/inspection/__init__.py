@@ -1,1 +1,1 @@
-"""The members of a fitted ensemble under the microscope: diversity and pruning."""
+"""The members of a fitted ensemble compared: diversity and pruning."""

@@ -239,7 +239,7 @@ def _is_classifier(estimator: Any) -> bool:
             return True
         if is_regressor(estimator):
             return False
-    except Exception:  # tags are not everybody's
+    except Exception:  # not every estimator has tags
         pass
     return hasattr(estimator, "classes_")
 

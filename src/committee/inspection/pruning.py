@@ -36,9 +36,9 @@ _SEED = 0  # of the parts that rows are dealt into: the same question has the sa
 class PruningPath:
     """The members of an ensemble in the order of their use, and what so many of them are worth.
 
-    The rows that chose an order think too well of it. So there are two scores for each number of
-    members: *promised* by the rows that chose, and *found* on rows that had no say: the order is
-    chosen without each of five parts of the rows, and judged on that part.
+    Scores on the rows that chose an order are too good. So there are two scores for each number of
+    members: *promised* by the rows that chose, and *found* on other rows: the order is chosen
+    without each of five parts of the rows, and scored on that part.
 
     Attributes
     ----------
@@ -50,11 +50,11 @@ class PruningPath:
     promised, found : ndarray of float64, shape (n_members,)
         Score of the first so many members. The last is that of the whole ensemble.
     accuracy : ndarray of float64, shape (n_members,)
-        Share of right answers for classes, R2 for numbers; of rows that had no say.
+        Share of right answers for classes, R2 for numbers; of rows that did not choose.
     n_kept : int
         Members of the pruned ensemble.
     is_classifier : bool
-        Whether members tell classes.
+        Whether members predict classes.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def prune_ensemble(
     scoring: Any = None,
     sample_weight: Any = None,
 ) -> tuple[Any, PruningPath]:
-    """Make a smaller ensemble of the members that matter, and tell what it costs.
+    """Make a smaller ensemble of the members that matter, and return what it costs.
 
     Members are put in order greedily: each next one is the one that helps the committee most.
 
@@ -145,7 +145,7 @@ def prune_ensemble(
     ----------
     ensemble : fitted ensemble
         A forest, bagging or voting of this library or of scikit-learn: anything with `estimators_`
-        that predicts the mean of what its members predict, or counts their votes.
+        that predicts the mean of the predictions of its members, or counts their votes.
     X : table of shape (n_rows, n_features)
         Rows that the ensemble has not seen. On its training rows every full-grown tree is right,
         and there is nothing to choose by.
@@ -154,7 +154,7 @@ def prune_ensemble(
     n_members : int or None, default=None
         Keep so many members.
     tolerance : float or None, default=None
-        Keep as few members as lose no more than this of the score, on rows that had no say in the
+        Keep as few members as lose no more than this of the score, on rows that did not choose the
         order. None, without `n_members`, is 0: nothing may be lost.
     scoring : str, callable or None, default=None
         What the order maximizes: the name of a scorer, a ``metric(y_true, y_pred)`` that grows as
@@ -193,7 +193,7 @@ def prune_ensemble(
     predicted, weights = member_predictions(ensemble, X)
     check_average(ensemble, X, predicted, weights)
     predictions = _predictions(ensemble, predicted, y, metric, sample_weight)
-    voting = np.flatnonzero(weights)  # a member of weight zero says nothing
+    voting = np.flatnonzero(weights)  # a member of weight zero has no part
     path = _order(replace(predictions, predicted=predictions.predicted[voting]), weights[voting])
     n_kept = _fewest(path.found, tolerance or 0.0) if n_members is None else n_members
     path = replace(path, members=voting[path.members], n_kept=min(n_kept, len(voting)))
@@ -219,7 +219,7 @@ def _check_limits(n_all: int, n_members: Any, tolerance: Any) -> None:
     check_real("tolerance", tolerance, 0.0, none=True)
     if n_members is not None and tolerance is not None:
         raise ValueError(
-            f"tolerance must be None with n_members, which says how many members are kept; got "
+            f"tolerance must be None with n_members, the number of members that are kept; got "
             f"n_members={n_members} and tolerance={tolerance}"
         )
 
@@ -272,23 +272,23 @@ def _codes(y: Any, labels: list[NDArray[Any]]) -> NDArray[np.int32]:
 
 
 def _order(predictions: MemberPredictions, weights: Floats) -> PruningPath:
-    """Put all members in order, and judge each number of them."""
+    """Put all members in order, and score each number of them."""
     is_classifier = bool(predictions.target.classes)
     plain = "accuracy" if is_classifier else "r2"
 
     def ordered(rows: MemberPredictions) -> Path:
         return walk(rows.scorer(), rows.n_members, steps=weights, with_replacement=False)
 
-    def judged(rows: MemberPredictions, path: Path) -> Floats:
+    def scored(rows: MemberPredictions, path: Path) -> Floats:
         scorers = rows.scorer(), replace(rows, scoring=plain).scorer()
         return np.array([scorer.along(path.members, weights) for scorer in scorers])
 
     path = ordered(predictions)
-    trial = cross_fitted(predictions, lambda rest, fold: judged(fold, ordered(rest)), _SEED)
-    if trial is None:  # too few rows for some to have no say
-        trial = judged(predictions, path)
+    trial = cross_fitted(predictions, lambda rest, fold: scored(fold, ordered(rest)), _SEED)
+    if trial is None:  # too few rows to choose by some and score on others
+        trial = scored(predictions, path)
         warnings.warn(
-            f"{predictions.n_rows} rows are too few to choose an order by some and to judge it by "
+            f"{predictions.n_rows} rows are too few to choose an order by some and to score it on "
             "others; what is found is only promised",
             UserWarning,
             stacklevel=4,

@@ -34,7 +34,7 @@ class MetaEstimator(Estimator, ABC):
         tags = super().__sklearn_tags__()
         try:
             member = get_tags(self._get_estimator())
-        except Exception:  # an estimator that cannot be used says so in fit
+        except Exception:  # fit refuses an estimator that cannot be used
             return tags
         tags.input_tags.sparse = member.input_tags.sparse
         tags.input_tags.allow_nan = member.input_tags.allow_nan
@@ -94,7 +94,7 @@ class MetaEstimator(Estimator, ABC):
 
 
 def takes_weights(estimator: Any) -> bool:
-    """Whether members are told how often they drew a row, instead of being given it repeatedly."""
+    """Whether members take a row once with its number of draws, instead of repeated rows."""
     if get_config()["enable_metadata_routing"]:
         return bool(get_routing_for_object(estimator).consumes("fit", ("sample_weight",)))
     return bool(has_fit_parameter(estimator, "sample_weight"))
@@ -103,7 +103,7 @@ def takes_weights(estimator: Any) -> bool:
 def wants_weights(name: str, estimator: Any) -> bool:
     """Whether a member is given the weights of rows; raise if it cannot take them.
 
-    With scikit-learn's routing a member may say that it does not want them.
+    With scikit-learn's routing a member may have chosen to get none.
     """
     if takes_weights(estimator):
         return True
@@ -111,12 +111,12 @@ def wants_weights(name: str, estimator: Any) -> bool:
         raise TypeError(f"Underlying estimator {name} does not support sample weights.")
     if not get_config()["enable_metadata_routing"]:
         raise TypeError(f"Underlying estimator {name} does not support sample weights.")
-    asked = getattr(get_routing_for_object(estimator), "fit", None)
-    if asked is not None and is_false(asked.requests.get("sample_weight")):
+    request = getattr(get_routing_for_object(estimator), "fit", None)
+    if request is not None and is_false(request.requests.get("sample_weight")):
         return False
     raise TypeError(
-        f"Underlying estimator {name} has not said whether it wants weights; "
-        "set_fit_request(sample_weight=True) says so, or False"
+        f"Underlying estimator {name} has no request for weights; set it by "
+        "set_fit_request(sample_weight=True), or False"
     )
 
 

@@ -436,9 +436,9 @@ def rows_of(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
     return value.iloc[rows] if hasattr(value, "iloc") else value[rows]
 
 
-def one_class_error(who: str, labels: NDArray[Any] | None, error: Exception) -> ValueError | None:
+def one_class_error(title: str, labels: NDArray[Any] | None, error: Exception) -> ValueError | None:
     """Return the error to raise where an estimator refused a target of a single class."""
     if labels is None or len(labels) != 1 or not isinstance(error, ValueError):
         return None
     label = labels.tolist()[0]
-    return ValueError(f"y has 1 class, {label!r}, and {who} could not be fitted to it: {error}")
+    return ValueError(f"y has 1 class, {label!r}, and {title} could not be fitted to it: {error}")

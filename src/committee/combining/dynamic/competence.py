@@ -1,4 +1,4 @@
-"""From how members did on the neighbours of a row to how much each says about that row.
+"""From the errors of members on the neighbours of a row to their weights on that row.
 
 Arrays are n_rows x n_neighbours x n_members: whether a member was right (or its share of right rows
 where several are alike), or its squared error. Neighbours come nearest first, with a count each.
@@ -19,7 +19,7 @@ _EQUAL = 1e-12  # relative: what differs by less is a tie
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalCompetence:
-    """Who was asked about each row, and why.
+    """The weights of members on rows, and their competence there.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class LocalCompetence:
         Accuracy of each member on the neighbours of a row; for numbers, the root of its mean
         squared error there.
     weight : ndarray of float64, shape (n_rows, n_members)
-        Share that each has in the answer; rows add up to one.
+        Share that each has in the prediction; rows add up to one.
     radius : ndarray of float64, shape (n_rows,)
         Distance of the furthest neighbour.
     """
@@ -54,8 +54,8 @@ class LocalCompetence:
 
     def __repr__(self) -> str:
         means = self.weight.mean(axis=0)
-        told = ", ".join(f"{n} {w:.2f}" for n, w in zip(self.names, means, strict=True))
-        return f"LocalCompetence of {len(self.weight)} rows; mean weights: {told}"
+        shown = ", ".join(f"{n} {w:.2f}" for n, w in zip(self.names, means, strict=True))
+        return f"LocalCompetence of {len(self.weight)} rows; mean weights: {shown}"
 
 
 def local_means(values: Floats, counts: Floats) -> Floats:
@@ -65,7 +65,7 @@ def local_means(values: Floats, counts: Floats) -> Floats:
 
 
 def by_distance(counts: Floats, distances: Floats) -> Floats:
-    """Let neighbours count by the inverse of their distance; at distance zero nobody else counts.
+    """Let neighbours count by the inverse of their distance; at distance zero no other counts.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def vote_weights(method: str, right: Floats, counts: Floats) -> Floats:
         return _shared((shares >= best * (1 - _EQUAL)).astype(np.float64))
     if method == "knora-e":
         chosen = _right_on_most(right, counts)
-        # Nobody was right on the nearest: everybody votes by what was right further away.
+        # None was right on the nearest: all vote by what was right further away.
         is_empty = chosen.sum(axis=1, keepdims=True) == 0
         shares = np.where(is_empty, shares, chosen)
     return _shared(shares)
@@ -154,7 +154,7 @@ def mean_weights(method: str, squares: Floats, counts: Floats) -> Floats:
     if method == "best":
         return _shared((errors <= best * (1 + _EQUAL)).astype(np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
-        # In the ratio to the best nothing overflows; who makes no error leaves nothing to others.
+        # Nothing overflows in the ratio to the best; a member without error leaves no other any.
         weights = np.where(best > 0, best / errors, errors == 0)
     return _shared(np.asarray(weights, np.float64))
 

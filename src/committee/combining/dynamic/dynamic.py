@@ -1,4 +1,4 @@
-"""Dynamic selection: who answers depends on the row, by who did well on rows like it."""
+"""Dynamic selection: members that did well on rows like a new one predict it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Floats = NDArray[np.float64]
 
 
 class DynamicSelectionClassifier(ClassifierMixin, OfClassifiers, DynamicModel):
-    """Classifiers of which those answer a row that were right on its nearest neighbours.
+    """Classifiers of which those predict a row that were right on its nearest neighbours.
 
-    Each member is asked about rows that it has not seen. A new row is compared with these rows,
+    Each member predicts rows that it has not seen. A new row is compared with these rows,
     and the nearest ones decide which members vote, and with which weight.
 
     Parameters
@@ -34,12 +34,12 @@ class DynamicSelectionClassifier(ClassifierMixin, OfClassifiers, DynamicModel):
 
         - "knora-u": each member has a vote for each neighbour that it was right on.
         - "knora-e": members that were right on all neighbours vote; where there are none, the
-          furthest neighbours are left out until there are some. If nobody was even right on the
+          furthest neighbours are left out until there are some. If none was even right on the
           nearest, as "knora-u".
         - "ola": the member that was right on most neighbours decides, several if they are equally
           good.
 
-        If nobody was right on any neighbour, all members vote.
+        If none was right on any neighbour, all members vote.
     n_neighbors : int, default=7
         Neighbours. They are counted with their weights: a row of weight two is two neighbours.
     voting : {"soft", "hard"}, default="soft"
@@ -52,7 +52,7 @@ class DynamicSelectionClassifier(ClassifierMixin, OfClassifiers, DynamicModel):
     scale : bool, default=True
         Divide numbers by their standard deviation first. At most ten of them count.
     cv : int, float, str, splitter, iterable or None, default=None
-        Where the predictions come from that members are judged by, as in `StackingClassifier`: None
+        Where the predictions come from that members are scored by, as in `StackingClassifier`: None
         is five folds, a number of folds, a share of rows to hold out, "loo", "time", "oob",
         "prefit" for members that are fitted already to other rows than these, a splitter or a list
         of (train, test) rows.
@@ -63,7 +63,7 @@ class DynamicSelectionClassifier(ClassifierMixin, OfClassifiers, DynamicModel):
         Workers. None uses all cores for members of this library and one worker for others. The
         model is the same for any number, as far as members are.
     verbose : int, default=0
-        1 tells about progress on stderr, 2 about each fit.
+        1 prints progress on stderr, 2 each fit.
     random_state : int, RandomState, Generator or None, default=None
         Seed of held-out rows, and of members whose own random_state is None.
 
@@ -76,7 +76,7 @@ class DynamicSelectionClassifier(ClassifierMixin, OfClassifiers, DynamicModel):
     named_estimators_ : Bunch
         The same by name.
     n_level_one_rows_ : int
-        Rows that members were judged on, and that neighbours are taken from.
+        Rows that members were scored on, and that neighbours are taken from.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -85,7 +85,7 @@ class DynamicSelectionClassifier(ClassifierMixin, OfClassifiers, DynamicModel):
     Notes
     -----
     Rows that are alike in all columns are one neighbour, with the share of them that a member was
-    right on. Of a category with many levels the 64 most frequent are told apart.
+    right on. Of a category with many levels the 64 most frequent are distinguished.
 
     Examples
     --------
@@ -193,9 +193,9 @@ class DynamicSelectionClassifier(ClassifierMixin, OfClassifiers, DynamicModel):
 
 
 class DynamicSelectionRegressor(RegressorMixin, OfRegressors, DynamicModel):
-    """Regressors that answer a row by how well they did on its nearest neighbours.
+    """Regressors weighted on each row by how well they did on its nearest neighbours.
 
-    Each member is asked about rows that it has not seen. A new row is compared with these rows,
+    Each member predicts rows that it has not seen. A new row is compared with these rows,
     and the errors on the nearest ones decide the weights of the members.
 
     Parameters
@@ -204,7 +204,7 @@ class DynamicSelectionRegressor(RegressorMixin, OfRegressors, DynamicModel):
         The members: any regressors with scikit-learn's interface. "drop" leaves one out.
     method : {"weighted", "best"}, default="weighted"
         "weighted": members count by the inverse of their mean squared error on the neighbours.
-        "best": the member with the smallest one answers alone.
+        "best": the member with the smallest one predicts alone.
     n_neighbors : int, default=7
         Neighbours. They are counted with their weights: a row of weight two is two neighbours.
     weights : {"uniform", "distance"}, default="uniform"
@@ -222,7 +222,7 @@ class DynamicSelectionRegressor(RegressorMixin, OfRegressors, DynamicModel):
     n_jobs : int or None, default=None
         Workers. None uses all cores for members of this library and one worker for others.
     verbose : int, default=0
-        1 tells about progress on stderr, 2 about each fit.
+        1 prints progress on stderr, 2 each fit.
     random_state : int, RandomState, Generator or None, default=None
         Seed of held-out rows, and of members whose own random_state is None.
 
@@ -233,7 +233,7 @@ class DynamicSelectionRegressor(RegressorMixin, OfRegressors, DynamicModel):
     named_estimators_ : Bunch
         The same by name.
     n_level_one_rows_ : int
-        Rows that members were judged on, and that neighbours are taken from.
+        Rows that members were scored on, and that neighbours are taken from.
     error_unit_ : float
         The largest error of a member; squared errors are kept in this unit, so that none overflows.
     n_features_in_ : int

@@ -1,7 +1,7 @@
 """What dynamic selection of classifiers and of regressors share.
 
-Members are judged on level-one data, that is on rows that they have not seen. A new row is answered
-by members that did well on its nearest neighbours among these rows.
+Members are scored on level-one data, that is on rows that they have not seen. Members that did well
+on the nearest neighbours of a new row among these predict it.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class DynamicModel(CommitteeModel):
         return np.asarray(sum(weights[:, [number]] * each for number, each in enumerate(predicted)))
 
     def explain(self, X: Any) -> LocalCompetence:
-        """Tell who is asked about rows, and how well each did on their neighbours.
+        """Return the weights of members on rows, and how well each did on their neighbours.
 
         Parameters
         ----------

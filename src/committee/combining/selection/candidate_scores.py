@@ -1,9 +1,9 @@
-"""How good a committee is, from what each of its members said about rows with a known target.
+"""Scores of committees, from the predictions of their members on rows with a known target.
 
-A committee is a weighted mean of predictions, and a *judge* scores such means: one of them, or all
+A committee is a weighted mean of predictions, and a *scorer* scores such means: one of them, or all
 that come of one more member. The greater a score the better. Squared errors need only the products
-of the members' errors, log loss only the probabilities of the true classes; any other metric looks
-at the mean itself.
+of the members' errors, log loss only the probabilities of the true classes; any other metric needs
+the mean itself.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _FACTORS = 16  # probabilities that are multiplied before their logarithm is tak
 
 @dataclass(frozen=True, eq=False)
 class MemberPredictions:
-    """What members said about rows, and what is right.
+    """Predictions of members on rows, and the target.
 
     Parameters
     ----------
-    said : ndarray of float64, shape (n_members, n_rows, n_values)
+    predicted : ndarray of float64, shape (n_members, n_rows, n_values)
         Probabilities, votes or numbers.
     target : ScoredTarget
         The truth, and the weights of the rows.
@@ -75,7 +75,7 @@ class MemberPredictions:
         return weighted_sum(weights / weights.sum(), self.predicted)
 
     def scorer(self) -> CommitteeScorer:
-        """Return who scores committees of these members on these rows."""
+        """Return the scorer of committees of these members on these rows."""
         name, one_output = self.scoring, self.target.n_outputs == 1
         if self.target.classes:
             if name == "neg_brier":
@@ -133,13 +133,13 @@ class CommitteeScorer(ABC):
         steps : ndarray of float64, shape (n_members,)
             What is added.
         among : ndarray of int64
-            The members to look at.
+            The members to add, one at a time.
         """
 
     def alone(self) -> Floats:
         """Return the score of each member by itself."""
-        everybody = np.arange(self.n_members)
-        return self.after(np.zeros(self.n_members), np.ones(self.n_members), everybody)
+        every = np.arange(self.n_members)
+        return self.after(np.zeros(self.n_members), np.ones(self.n_members), every)
 
     def along(self, members: NDArray[np.int64], steps: Floats) -> Floats:
         """Return the score after each of some members has joined, in their order."""
@@ -155,12 +155,12 @@ class CommitteeScorer(ABC):
 # With several outputs these are means over them, of which the others are not made.
 _MEANS = ("neg_brier", "neg_mean_squared_error")
 
-# What is told of a mean squared error, given the variance of the target.
+# The score that a mean squared error gives, by the variance of the target.
 SQUARED: dict[str, Callable[[Any, float], Any]] = {
     "neg_brier": lambda error, spread: -error,
     "neg_mean_squared_error": lambda error, spread: -error,
     "neg_root_mean_squared_error": lambda error, spread: -np.sqrt(error),
-    # Of a target without variance nothing can be explained, says scikit-learn.
+    # As in scikit-learn, nothing is explained of a target without variance.
     "r2": lambda error, spread: 1 - error / spread if spread > 0 else np.where(error > 0, 0.0, 1.0),
 }
 
@@ -174,7 +174,7 @@ class SquaredError(CommitteeScorer):
     def __init__(self, predictions: MemberPredictions) -> None:
         target = predictions.target
         self.n_members = predictions.n_members
-        self._told, self._spread = SQUARED[predictions.scoring], 0.0
+        self._score_of, self._spread = SQUARED[predictions.scoring], 0.0
         if predictions.scoring == "r2":
             self._spread = target.spread()
         truth = one_hot(target) if target.classes else target.table
@@ -184,14 +184,14 @@ class SquaredError(CommitteeScorer):
 
     def of(self, weights: Floats) -> float:
         share = weights / weights.sum()
-        return float(self._told(max(float(share @ self._products @ share), 0.0), self._spread))
+        return float(self._score_of(max(float(share @ self._products @ share), 0.0), self._spread))
 
     def after(self, weights: Floats, steps: Floats, among: NDArray[np.int64]) -> Floats:
         cross, step = self._products @ weights, steps[among]
         own = step**2 * np.diagonal(self._products)[among]
         error = float(weights @ cross) + 2 * step * cross[among] + own
         error /= (weights.sum() + step) ** 2
-        return np.asarray(self._told(np.maximum(error, 0.0), self._spread))
+        return np.asarray(self._score_of(np.maximum(error, 0.0), self._spread))
 
 
 def one_hot(target: ScoredTarget) -> Floats:
@@ -291,7 +291,7 @@ class Accuracy(_RowByRow):
 
 
 class AnyMetric(CommitteeScorer):
-    """Any metric or scorer, asked for one committee after the other.
+    """Any metric or scorer, computed for one committee after the other.
 
     Bags and rounds come upon the same committees again and again; each is scored once.
     """
@@ -300,7 +300,7 @@ class AnyMetric(CommitteeScorer):
         self.n_members = predictions.n_members
         self._predicted = predictions.predicted
         self._metric = OobMetric(predictions.target, predictions.scoring, "scoring")
-        self._everything: Rows = np.arange(predictions.n_rows)
+        self._all_rows: Rows = np.arange(predictions.n_rows)
         self._known: dict[bytes, float] = {}
 
     def of(self, weights: Floats) -> float:
@@ -322,11 +322,11 @@ class AnyMetric(CommitteeScorer):
         for member in members:
             total += steps[member] * self._predicted[member]
             whole += steps[member]
-            scores.append(self._metric.score(total / whole, self._everything))
+            scores.append(self._metric.score(total / whole, self._all_rows))
         return np.array(scores)
 
     def _score(self, share: Floats, mean: Callable[[], Any]) -> float:
         key = share.tobytes()
         if key not in self._known:
-            self._known[key] = self._metric.score(np.asarray(mean()), self._everything)
+            self._known[key] = self._metric.score(np.asarray(mean()), self._all_rows)
         return self._known[key]

@@ -1,8 +1,8 @@
 """Greedy forward selection: the next member is the one that helps the committee most.
 
 Members may be taken again (Caruana et al. 2004), so that how often one was taken is its weight;
-*bags* are selections from some of the members each, whose weights are averaged. What the rows that
-choose say of their choice is too good; `cross_fitted` asks rows that had no say.
+*bags* are selections from some of the members each, whose weights are averaged. Scores on the rows
+that choose are too good; `cross_fitted` scores on other rows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Path:
     Parameters
     ----------
     members : ndarray of int64
-        Who joined; somebody may join twice.
+        Their numbers; a member may join twice.
     scores : ndarray of float64
         The score of the committee after each.
     """
@@ -76,7 +76,7 @@ def walk(
     steps: Floats | None = None,
     with_replacement: bool = True,
 ) -> Path:
-    """Let members join one after the other.
+    """Add members one after the other.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ def walk(
     n_steps : int
         How many join.
     first : sequence of int, default=()
-        Who joins first; the others are chosen.
+        Members that join first; the others are chosen.
     among : ndarray of int64 or None, default=None
-        Who may join; None is everybody.
+        Members that may join; None is all.
     steps : ndarray of float64 or None, default=None
         The weight of each member in the committee; None is equal weights.
     with_replacement : bool, default=True
@@ -96,7 +96,7 @@ def walk(
     Returns
     -------
     path : Path
-        Who joined, and the score after each step.
+        The members that joined, and the score after each step.
     """
     open_ = np.arange(scorer.n_members) if among is None else among
     steps = np.ones(scorer.n_members) if steps is None else steps
@@ -184,18 +184,18 @@ def cross_fitted(
     seed: int,
     groups: Any = None,
 ) -> Floats | None:
-    """Score committees on rows that had no say in choosing them.
+    """Score committees on rows that did not choose them.
 
-    The rows are dealt into folds. Committees are chosen without a fold, and judged on it.
+    The rows are dealt into folds. Committees are chosen without a fold, and scored on it.
 
     Parameters
     ----------
-    predictions : Predictions
-        What members said.
+    predictions : MemberPredictions
+        Predictions of the members.
     trial : callable
-        Given the predictions on rows that choose and on rows that judge, returns scores.
+        Given the predictions on rows that choose and on the others, returns scores.
     seed : int
-        Decides who is in which fold.
+        Decides which rows are in which fold.
     groups : array-like or None, default=None
         Rows of a group are in the same fold.
 

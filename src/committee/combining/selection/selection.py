@@ -51,7 +51,7 @@ class EnsembleSelectionClassifier(ClassifierMixin, OfClassifiers, SelectionModel
         Workers. None uses all cores for members of this library and one worker for others. The
         model is the same for any number.
     verbose : int, default=0
-        1 tells about progress on stderr, 2 about each fit.
+        1 prints progress on stderr, 2 each fit.
     random_state : int, RandomState, Generator or None, default=None
         Seed of held-out rows and bags, and of members whose own random_state is None.
 
@@ -68,7 +68,7 @@ class EnsembleSelectionClassifier(ClassifierMixin, OfClassifiers, SelectionModel
     selection_ : Selection
         What was picked when, and what that is worth. `to_frame()` has the score and the weight of
         each model, `steps()` the picks, `curve()` the score after each round: as promised by the
-        rows that picked, and as found on rows that had no say.
+        rows that picked, and as found on other rows.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -196,7 +196,7 @@ class EnsembleSelectionRegressor(RegressorMixin, OfRegressors, SelectionModel):
         Workers. None uses all cores for members of this library and one worker for others. The
         model is the same for any number.
     verbose : int, default=0
-        1 tells about progress on stderr, 2 about each fit.
+        1 prints progress on stderr, 2 each fit.
     random_state : int, RandomState, Generator or None, default=None
         Seed of held-out rows and bags, and of members whose own random_state is None.
 
@@ -211,7 +211,7 @@ class EnsembleSelectionRegressor(RegressorMixin, OfRegressors, SelectionModel):
     selection_ : Selection
         What was picked when, and what that is worth. `to_frame()` has the score and the weight of
         each model, `steps()` the picks, `curve()` the score after each round: as promised by the
-        rows that picked, and as found on rows that had no say.
+        rows that picked, and as found on other rows.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str

@@ -30,9 +30,9 @@ from committee.files.parts import NUMBER, TEXT, Part, array, tuple_of
 class Selection:
     """The members and their weights, each step of the selection, and two curves.
 
-    The rows that chose a committee think too well of it. So scores come in pairs: *promised* by
-    the rows that chose, and *found* on rows that had no say: the selection is repeated without
-    each of five parts of the rows, and judged on that part.
+    Scores on the rows that chose a committee are too good. So scores come in pairs: *promised* by
+    the rows that chose, and *found* on other rows: the selection is repeated without each of five
+    parts of the rows, and scored on that part.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Selection:
     promised, found : float
         Score of the committee.
     best_found : float
-        Score of taking the one member that the other rows like best, on rows that had no say.
+        Score of the one member that is best on the rows that choose, on other rows.
     mean_score : float
         Score of the equal mean of all members.
     promised_curve, found_curve : ndarray of float64, shape (n_rounds,)
@@ -82,7 +82,7 @@ class Selection:
         return frame.sort_values(["weight", "score"], ascending=False, kind="stable")
 
     def steps(self) -> Any:
-        """Return a pandas data frame with a row for each step: who joined, the score so far."""
+        """Return a pandas data frame with a row for each step: member that joined, score so far."""
         import pandas as pd
 
         n_rounds = len(self.promised_curve)
@@ -143,20 +143,20 @@ def select(
     metric: str,
     groups: Any,
 ) -> Selection:
-    """Select members by what they said about rows that they have not seen.
+    """Select members by their predictions on rows that they have not seen.
 
     Parameters
     ----------
     names : tuple of str
         The members.
-    predictions : Predictions
-        What they said.
+    predictions : MemberPredictions
+        These predictions.
     rules : SelectionRules
         How to select.
     metric : str
         What a score is called.
     groups : array-like or None
-        Rows of a group have a say together, or none of them.
+        Rows of a group choose together, or none of them.
 
     Returns
     -------
@@ -168,8 +168,8 @@ def select(
     weights = _committees(scorer, paths, rules)
     promised = [scorer.of(each) for each in weights]
 
-    def trial(choosing: MemberPredictions, judging: MemberPredictions) -> Floats:
-        other, unseen = choosing.scorer(), judging.scorer()
+    def trial(choosing: MemberPredictions, others: MemberPredictions) -> Floats:
+        other, unseen = choosing.scorer(), others.scorer()
         chosen = _committees(other, rules.paths(other), rules)
         return np.array([unseen.of(each) for each in chosen])
 

@@ -55,7 +55,7 @@ class ClassRules(StackRules):
 
 
 class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
-    """Classifiers, and a meta-learner that is fitted to what they say about rows they do not know.
+    """Classifiers, and a meta-learner fitted to their predictions on rows that they have not seen.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         - a splitter of scikit-learn's, or a list of (train, test) rows. Rows that are tested
           several times get the mean prediction, rows that are never tested do not count.
     stack_method : str, default="auto"
-        What members are asked: "predict_proba", "decision_function" or "predict"; "auto" takes the
-        first of these that a member has. "log_odds" shows the meta-learner log(p / (1 - p)) of the
+        How members predict: "predict_proba", "decision_function" or "predict"; "auto" takes the
+        first of these that a member has. "log_odds" gives the meta-learner log(p / (1 - p)) of the
         probabilities, drawn in to between 0.01 and 0.99: the scale on which logistic regression
         adds up.
     n_jobs : int or None, default=None
@@ -93,15 +93,15 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
     passthrough : bool, default=False
         Show the meta-learner, and members of later layers, the columns of X too.
     verbose : int, default=0
-        1 tells about progress on stderr, 2 about each fit.
+        1 prints progress on stderr, 2 each fit.
     layers : list of list of (str, classifier) or None, default=None
         More layers of members, each of which learns from the predictions of the layer before.
     refit : bool, default=True
         Fit the members to all rows in the end. False keeps the models of the folds, whose mean
         predicts.
     leak_check : bool or float, default=False
-        Fit the stack also without a quarter of the rows (or this share), and compare what it
-        thinks of itself with what it is worth on these; see `leak_report_`. They are drawn, or
+        Fit the stack also without a quarter of the rows (or this share), and compare its
+        losses in the level-one data with those on these; see `leak_report_`. They are drawn, or
         are the last ones where `cv` goes forward in time.
     on_leak : {"warn", "fallback", "raise"}, default="warn"
         What to do if the check finds leakage: warn; warn and use the mean of the members, or the
@@ -124,7 +124,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
     final_estimator_ : estimator
         The fitted meta-learner.
     stack_method_ : list of str
-        What each member of the first layer is asked.
+        The method of each member of the first layer that predicts.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str

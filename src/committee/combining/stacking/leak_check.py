@@ -1,6 +1,6 @@
 """Fitting a stack without some of the rows, to compare its level-one losses with those on them.
 
-These rows, the *outer* ones, are used by nobody: neither by members, nor by the meta-learner.
+Neither members nor the meta-learner are fitted to these rows, the *outer* ones.
 """
 
 from __future__ import annotations

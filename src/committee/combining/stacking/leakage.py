@@ -1,9 +1,8 @@
-"""Whether level-one data leaked: what a stack thinks of itself, beside rows that nobody has seen.
+"""Whether level-one data leaked: losses on them beside losses on rows kept apart from everything.
 
-A stack judges its members, and its meta-learner, by predictions on rows that they should not have
-seen. Rows that were kept apart from everything tell whether that judgement is honest: where the
-loss is clearly smaller inside than on them, the predictions know something that new rows will not
-tell.
+Level-one data are predictions on rows that the members should not have been fitted to. Where their
+loss is clearly smaller than on rows that were kept apart from everything, the members have used
+information that new rows do not have.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ Floats = NDArray[np.float64]
 # A gap of so many standard errors, and of such a share of the loss, is called leakage. None of 174
 # stacks of real tables that could not leak had it (benchmarks/studies/leakage.py; with 2 standard
 # errors none either). The share has not mattered there: gaps beyond 3 errors were all above 20 %.
-# Few rows say little about a standard error, so that they need a larger gap: Student's t instead of
-# the normal law.
+# A standard error from few rows is uncertain itself, so that these need a larger gap: Student's t
+# instead of the normal law.
 _SURE = 3.0
 _MATTERS = 0.1
 
@@ -42,7 +41,7 @@ _LIKE_SEEN = 0.25
 @register("LeakReport")
 @dataclass(frozen=True, eq=False, repr=False)
 class LeakReport:
-    """What the level-one data promise, and what rows say that nobody has seen.
+    """Losses that the level-one data promise, and losses found on rows kept apart.
 
     Attributes
     ----------
@@ -93,7 +92,7 @@ class LeakReport:
 
     @property
     def suspects(self) -> tuple[str, ...]:
-        """Who promises more than new rows hold."""
+        """Members whose level-one data promise more than new rows hold, and the stack."""
         is_large = self.found - self.promised > _MATTERS * np.abs(self.found)
         sure = stdtrit(max(self.n_rows - 1, 1.0), ndtr(_SURE))
         is_suspect = (self.z > sure) & is_large
@@ -126,17 +125,17 @@ class LeakReport:
             # Rows kept apart are drawn from the same table, and have twins as well.
             more = f". But {twins} if new rows will have no such twins" if twins else ""
             return f"no sign of leakage: level-one data promise what new rows hold{more}"
-        told = []
+        losses = []
         for name in self.suspects:
             place = self.names.index(name)
-            told.append(
+            losses.append(
                 f"{name} (loss {self.promised[place]:.4g} promised, {self.found[place]:.4g} found)"
             )
         twins = f" {twins}." if twins else ""
         return (
-            "the level-one data leaked: they promise more than rows hold that nobody has seen, "
-            f"in {', '.join(told)}.{twins} Let members be fitted to rows that they are not asked "
-            f'about (cv), or set on_leak="fallback", which takes {self.best_simple!r} instead of '
+            "the level-one data leaked: they promise more than rows hold that were kept apart, "
+            f"in {', '.join(losses)}.{twins} Let members predict rows that they are not fitted "
+            f'to (cv), or set on_leak="fallback", which takes {self.best_simple!r} instead of '
             "the meta-learner"
         )
 

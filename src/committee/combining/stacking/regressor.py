@@ -34,7 +34,7 @@ class NumberRules(StackRules):
 
 
 class StackingRegressor(RegressorMixin, OfRegressors, StackingModel):
-    """Regressors, and a meta-learner that is fitted to what they say about rows they do not know.
+    """Regressors, and a meta-learner fitted to their predictions on rows that they have not seen.
 
     Parameters
     ----------
@@ -52,15 +52,15 @@ class StackingRegressor(RegressorMixin, OfRegressors, StackingModel):
     passthrough : bool, default=False
         Show the meta-learner, and members of later layers, the columns of X too.
     verbose : int, default=0
-        1 tells about progress on stderr, 2 about each fit.
+        1 prints progress on stderr, 2 each fit.
     layers : list of list of (str, regressor) or None, default=None
         More layers of members, each of which learns from the predictions of the layer before.
     refit : bool, default=True
         Fit the members to all rows in the end. False keeps the models of the folds, whose mean
         predicts.
     leak_check : bool or float, default=False
-        Fit the stack also without a quarter of the rows (or this share), and compare what it
-        thinks of itself with what it is worth on these; see `leak_report_`. They are drawn, or
+        Fit the stack also without a quarter of the rows (or this share), and compare its
+        losses in the level-one data with those on these; see `leak_report_`. They are drawn, or
         are the last ones where `cv` goes forward in time.
     on_leak : {"warn", "fallback", "raise"}, default="warn"
         What to do if the check finds leakage: warn; warn and use the mean of the members, or the
@@ -81,7 +81,7 @@ class StackingRegressor(RegressorMixin, OfRegressors, StackingModel):
     final_estimator_ : estimator
         The fitted meta-learner.
     stack_method_ : list of str
-        What each member of the first layer is asked: "predict".
+        The method of each member of the first layer that predicts: "predict".
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str

@@ -287,7 +287,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
             is_given = not (final is None or isinstance(final, str))
             try:
                 own = get_tags(final if is_given else self._linear_final()).input_tags
-            except Exception:  # fit says what is wrong
+            except Exception:  # fit refuses it
                 return tags
             tags.input_tags.sparse &= own.sparse
             tags.input_tags.allow_nan &= own.allow_nan

@@ -52,10 +52,10 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         - "majority": the class that more than half of the votes are for. Where there is none, the
           committee abstains if `abstain_label` is given, else "plurality" decides.
         - "soft": the class with the largest combined probability, see `combine`.
-        - "confidence": each member speaks for one class, with the probability that it gives it.
+        - "confidence": each member votes for one class, with the probability that it gives it.
         - "weighted": "plurality" with weights, by default `weights="log_odds"`.
     weights : array-like, "accuracy", "log_odds", "learned" or None, default=None
-        How much each member counts: given; or, judged by rows that it has not seen (see `cv`), its
+        How much each member counts: given; or, from rows that it was not fitted to (see `cv`), its
         accuracy, the log-odds of its accuracy against chance, or the weights (not negative, with a
         sum of one) that make the committee best: least log loss of "soft", least squared error of
         the shares of votes otherwise. None counts all alike.
@@ -65,7 +65,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
     flatten_transform : bool, default=True
         Whether `transform` with soft votes gives one row for each row of the table.
     verbose : bool or int, default=False
-        1 tells about progress on stderr, 2 about each fit.
+        1 prints progress on stderr, 2 each fit.
     combine : {"mean", "median", "trimmed", "geometric"}, default="mean"
         How "soft" combines probabilities, which are then brought to a sum of one. "trimmed" leaves
         out the extremes, "geometric" multiplies.
@@ -78,9 +78,8 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
     abstain_label : object, default=None
         What `predict` returns where the committee abstains.
     cv : int, float, str, splitter, iterable or None, default=None
-        Rows to judge members by, for weights that are learnt: as in `StackingClassifier`, five
-        folds by default. "prefit" takes members that are fitted already, and the rows of `fit` to
-        judge them.
+        Rows from which weights are learnt: as in `StackingClassifier`, five folds by default.
+        "prefit" takes members that are fitted already, and all rows of `fit` for the weights.
     random_state : int, RandomState, Generator or None, default=None
         Seed of held-out rows, and of members whose own random_state is None.
 
@@ -113,10 +112,10 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
     ... ]
     >>> team = VotingClassifier(members, voting="soft").fit(X, y)
     >>> print(team.explain_vote(X[:1]))
-    the committee says Adelie (Adelie 1, Chinstrap 0, Gentoo 0)
-      forest  says Adelie (100% sure), weight 0.5
-      extra   says Adelie (100% sure), weight 0.5
-    it would be Chinstrap if forest and extra spoke for it
+    the committee predicts Adelie (Adelie 1, Chinstrap 0, Gentoo 0)
+      forest  predicts Adelie (probability 100%), weight 0.5
+      extra   predicts Adelie (probability 100%), weight 0.5
+    it would be Chinstrap if forest and extra predicted it
     """
 
     classes_: NDArray[Any]
@@ -211,7 +210,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         return float(np.average(np.asarray(answer == truth, bool), weights=sample_weight))
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return what each member says.
+        """Return the predictions of each member.
 
         Parameters
         ----------
@@ -220,7 +219,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
 
         Returns
         -------
-        said : ndarray
+        predicted : ndarray
             With soft votes the probabilities of each member side by side, or one above the other,
             (n_members, n_rows, n_classes), without `flatten_transform`; else the class codes that
             the members vote for, (n_rows, n_members).
@@ -257,7 +256,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         return np.array([f"{name}_{m}{k}" for m in self._names for k in numbers], dtype=object)
 
     def votes(self, X: Any) -> Votes:
-        """Return who voted what.
+        """Return the votes of all members.
 
         Parameters
         ----------
@@ -276,7 +275,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         return Votes(tuple(self._names), self.weights_, named, answer)
 
     def explain_vote(self, X: Any) -> VoteExplanation:
-        """Explain the answer for one row: who said what, and what would change it.
+        """Explain the prediction for one row: the votes, and what would change it.
 
         Parameters
         ----------
@@ -348,7 +347,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         return self._predictions(table, outputs)
 
     def _answers(self, predicted: Floats, shares: Floats | None, weights: Floats) -> NDArray[Any]:
-        """Return what the committee says; `shares` decide ties."""
+        """Return the predictions of the committee; `shares` decide ties."""
         ranks = self.class_prior_ if self.tie_break == "prior" else None
         if shares is not None:
             ranks = combine(shares, weights, "mean", self.trim)
@@ -382,7 +381,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
     def _flips(
         self, predicted: Floats, shares: Floats | None, winner: int, rival: int
     ) -> tuple[int, ...]:
-        """Return the fewest members that would have to speak for the rival; none if all cannot."""
+        """Return the fewest members that would have to predict the rival; none if all cannot."""
         sure = np.eye(len(self.classes_))[rival]
         votes = confident_votes(predicted) if self.voting == "confidence" else predicted
         lead = votes[:, 0, winner] - votes[:, 0, rival]

@@ -13,12 +13,12 @@ COMBINATIONS = ("mean", "median", "trimmed", "geometric")
 
 
 def combine(predicted: Floats, weights: Floats, how: str, trim: float) -> Floats:
-    """Return one answer for each row and column.
+    """Return one value for each row and column.
 
     Parameters
     ----------
-    said : ndarray of float64, shape (n_members, n_rows, n_columns)
-        What members say.
+    predicted : ndarray of float64, shape (n_members, n_rows, n_columns)
+        Predictions of the members.
     weights : ndarray of float64, shape (n_members,)
         Their weights.
     how : {"mean", "median", "trimmed", "geometric"}
@@ -28,7 +28,7 @@ def combine(predicted: Floats, weights: Floats, how: str, trim: float) -> Floats
 
     Returns
     -------
-    answer : ndarray of float64, shape (n_rows, n_columns)
+    combined : ndarray of float64, shape (n_rows, n_columns)
         The combination.
 
     Examples

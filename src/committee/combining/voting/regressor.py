@@ -25,22 +25,21 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
     estimators : list of (str, regressor)
         The members: any regressors with scikit-learn's interface. "drop" leaves one out.
     weights : array-like, "inverse_error", "learned" or None, default=None
-        How much each member counts: given; or, judged by rows that it has not seen (see `cv`), one
+        How much each member counts: given; or, from rows that it was not fitted to (see `cv`), one
         over its mean squared error, or the weights (not negative, with a sum of one) of the mean
         with the least squared error. None counts all alike.
     n_jobs : int or None, default=None
         Workers. None uses all cores for members of this library and one worker for others.
     verbose : bool or int, default=False
-        1 tells about progress on stderr, 2 about each fit.
+        1 prints progress on stderr, 2 each fit.
     combine : {"mean", "median", "trimmed", "geometric"}, default="mean"
         The mean; the weighted median, which one member that is far off does not move; the mean
         without the extremes; or the geometric mean of positive predictions.
     trim : float, default=0.2
         Share of the weight that "trimmed" leaves out at either end.
     cv : int, float, str, splitter, iterable or None, default=None
-        Rows to judge members by, for weights that are learnt: as in `StackingRegressor`, five
-        folds by default. "prefit" takes members that are fitted already, and the rows of `fit` to
-        judge them.
+        Rows from which weights are learnt: as in `StackingRegressor`, five folds by default.
+        "prefit" takes members that are fitted already, and all rows of `fit` for the weights.
     random_state : int, RandomState, Generator or None, default=None
         Seed of held-out rows, and of members whose own random_state is None.
 
@@ -109,7 +108,7 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
         return self._combined(self._predictions(X), self._counts)
 
     def transform(self, X: Any) -> Floats:
-        """Return what each member predicts.
+        """Return the predictions of each member.
 
         Parameters
         ----------
@@ -118,7 +117,7 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
 
         Returns
         -------
-        said : ndarray of float64, shape (n_rows, n_members)
+        predicted : ndarray of float64, shape (n_rows, n_members)
             Predictions.
         """
         return np.asarray(self._predictions(X)[:, :, 0].T)
@@ -141,7 +140,7 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
         return np.array([f"{name}_{member}" for member in self._names], dtype=object)
 
     def votes(self, X: Any) -> Votes:
-        """Return who predicts what.
+        """Return the predictions of all members.
 
         Parameters
         ----------
@@ -151,14 +150,14 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
         Returns
         -------
         votes : Votes
-            The prediction of each member for each row, the weights, and the answers.
+            The prediction of each member for each row, the weights, and the combined predictions.
         """
         predicted = self._predictions(X)
         answer = self._combined(predicted, self._counts)
         return Votes(tuple(self._names), self.weights_, predicted[:, :, 0].T, answer)
 
     def explain_vote(self, X: Any) -> VoteExplanation:
-        """Explain the answer for one row: who said what, and what it would be without each.
+        """Explain the prediction for one row: of each member, and of the committee without it.
 
         Parameters
         ----------

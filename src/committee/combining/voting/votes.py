@@ -1,4 +1,4 @@
-"""Who voted what: `Votes` of many rows, and `VoteExplanation` of one."""
+"""Votes of members: `Votes` on many rows, and `VoteExplanation` of one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Votes:
-    """What each member said about each row.
+    """The predictions of members on rows.
 
     Attributes
     ----------
@@ -24,10 +24,10 @@ class Votes:
         The members.
     weights : ndarray of float64, shape (n_members,)
         Their weights, which add up to one.
-    said : ndarray of shape (n_rows, n_members)
+    predicted : ndarray of shape (n_rows, n_members)
         The class that each member votes for, or the number that it predicts.
     answer : ndarray of shape (n_rows,)
-        What the committee says.
+        The prediction of the committee.
     """
 
     names: tuple[str, ...]
@@ -37,7 +37,7 @@ class Votes:
 
     @property
     def agreement(self) -> Floats:
-        """Share of the weight, for each row, of the members that say what the committee says."""
+        """Share of the weight, for each row, of members that predict what the committee does."""
         return np.asarray((self.predicted == self.answer[:, np.newaxis]) @ self.weights)
 
     def to_frame(self) -> Any:
@@ -58,23 +58,23 @@ class VoteExplanation:
     Attributes
     ----------
     answer : object
-        What the committee says.
+        The prediction of the committee.
     runner_up : object
         The class with the second largest score; None for numbers.
     scores : dict
         Score of each class, as shares; empty for numbers.
     names : tuple of str
         The members.
-    said : tuple
+    predicted : tuple
         The vote, or the number, of each.
     confidence : tuple of float
-        The probability that each gives to its vote; NaN where it was not asked for.
+        The probability that each gives to its vote; NaN where there is none.
     weights : tuple of float
         The weights, which add up to one.
     without : tuple
-        What the committee would say without each member.
+        The prediction of the committee without each member.
     flips : tuple of str
-        The smallest set of members that, if they spoke for the runner-up, would make it the
+        The smallest set of members that, if they predicted the runner-up, would make it the
         answer; of large committees a small one. Empty if all of them could not.
     """
 
@@ -112,30 +112,30 @@ class VoteExplanation:
         for name, predicted, sure, weight, without in zip(
             self.names, self.predicted, self.confidence, self.weights, self.without, strict=True
         ):
-            line = f"  {name:<{width}}  says {_told(predicted)}"
-            line += "" if np.isnan(sure) else f" ({sure:.0%} sure)"
+            line = f"  {name:<{width}}  predicts {_shown(predicted)}"
+            line += "" if np.isnan(sure) else f" (probability {sure:.0%})"
             line += f", weight {weight:.3g}"
             changes = without != self.answer and bool(self.scores)
             if changes or not self.scores:
-                line += f"; without it: {_told(without)}"
+                line += f"; without it: {_shown(without)}"
             lines.append(line)
         if self.flips:
-            who = " and ".join(self.flips)
-            lines.append(f"it would be {_told(self.runner_up)} if {who} spoke for it")
+            names = " and ".join(self.flips)
+            lines.append(f"it would be {_shown(self.runner_up)} if {names} predicted it")
         return "\n".join(lines)
 
     def _headline(self) -> str:
         if not self.scores:
-            return f"the committee says {_told(self.answer)}"
+            return f"the committee predicts {_shown(self.answer)}"
         ranked = sorted(self.scores.items(), key=lambda pair: -pair[1])
-        shares = ", ".join(f"{_told(label)} {score:.3g}" for label, score in ranked[:5])
-        return f"the committee says {_told(self.answer)} ({shares})"
+        shares = ", ".join(f"{_shown(label)} {score:.3g}" for label, score in ranked[:5])
+        return f"the committee predicts {_shown(self.answer)} ({shares})"
 
     def __repr__(self) -> str:
         return str(self)
 
 
-def _told(value: Any) -> str:
+def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
@@ -150,7 +150,7 @@ def fewest_that(
     Parameters
     ----------
     is_enough : callable
-        Gets sets of members, (n_sets, n_members), and tells which are enough.
+        Gets sets of members, (n_sets, n_members); returns which are enough.
     gains : ndarray of float64
         About how much each member would bring. Of sets that are enough, the one with the largest
         gains is taken.
