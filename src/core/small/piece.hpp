@@ -30,6 +30,23 @@ struct Piece {
   std::vector<Bounds> bounds;  // one a node for monotone trees, else empty
 
   Bounds bounds_of(std::size_t node) const { return bounds.empty() ? Bounds{} : bounds[node]; }
+
+  // Adds two children to a node, the left one with its first `n_left` entries; returns the number
+  // of the left one. Not for monotone trees.
+  std::uint32_t add_children(std::size_t parent, std::size_t n_left) {
+    const auto first_child = static_cast<std::uint32_t>(nodes.size());
+    nodes[parent].n_children = 2;
+    nodes[parent].first_child = first_child;
+    GrownNode left;
+    left.begin = nodes[parent].begin;
+    left.end = left.begin + static_cast<std::uint32_t>(n_left);
+    GrownNode right;
+    right.begin = left.end;
+    right.end = nodes[parent].end;
+    nodes.push_back(left);
+    nodes.push_back(right);
+    return first_child;
+  }
 };
 
 }  // namespace committee

@@ -74,11 +74,11 @@ struct OpenRows {
 // The rules of subtrees, and their working memory. Tables without categories are grown
 // by code that knows nothing of them.
 template <typename RowsOfNode, bool kCategories>
-struct Workshop : SubtreeRules {
+struct SubtreeState : SubtreeRules {
   using Rows = RowsOfNode;
   static constexpr bool kHasCategories = kCategories;
 
-  Workshop(const FitData& fit_data, const GrowOptions& grow_options)
+  SubtreeState(const FitData& fit_data, const GrowOptions& grow_options)
       : SubtreeRules(fit_data, grow_options) {
     columns.resize(data.records->stride * kRows);
   }
@@ -101,48 +101,48 @@ struct SmallSplit {
 };
 
 // Looks at the subsets of the levels of a category. Rows up to `last_left` go left by their sides.
-template <typename Shop>
-COMMITTEE_INLINE void try_levels(Shop& shop, const Lanes& codes, std::size_t n_rows,
+template <typename State>
+COMMITTEE_INLINE void try_levels(State& state, const Lanes& codes, std::size_t n_rows,
                                  std::uint32_t feature, SmallSplit& best) {
   if (!differ(codes.data(), n_rows)) return;
-  const std::size_t n_codes = shop.data.dataset->feature(feature).column.n_codes();
-  const auto weight = static_cast<double>(shop.rows.weight());
-  SubsetLimits limits{shop.min_weight, 0.0, best.cut.score};
-  if (shop.options.level_penalty > 0.0) {
-    limits.penalty = level_price(shop.options.level_penalty, shop.rows.impurity(), weight,
+  const std::size_t n_codes = state.data.dataset->feature(feature).column.n_codes();
+  const auto weight = static_cast<double>(state.rows.weight());
+  SubsetLimits limits{state.min_weight, 0.0, best.cut.score};
+  if (state.options.level_penalty > 0.0) {
+    limits.penalty = level_price(state.options.level_penalty, state.rows.impurity(), weight,
                                  LevelSet(codes.data(), n_rows, n_codes).size());
     // Many levels may cost more than any split can gain.
     constexpr double kSlack = 1e-9;
-    const double highest = shop.rows.highest_score();
+    const double highest = state.rows.highest_score();
     if (highest - limits.penalty + kSlack * (highest + weight) < best.cut.score) return;
   }
-  ByteCut cut = shop.rows.best_subset(codes.data(), limits, shop.sides);
+  ByteCut cut = state.rows.best_subset(codes.data(), limits, state.sides);
   if (!cut.exists || !(cut.score > best.cut.score)) return;
   cut.last_left = 0;
   best = {cut, feature};
 }
 
 // Looks for the best split of a node whose rows are `lanes`.
-template <typename Shop>
-COMMITTEE_INLINE SmallSplit find_split(Shop& shop, const Lanes& lanes, std::size_t n_rows,
+template <typename State>
+COMMITTEE_INLINE SmallSplit find_split(State& state, const Lanes& lanes, std::size_t n_rows,
                                        std::uint64_t key) {
   alignas(32) Lanes codes;
   SmallSplit best;
   const auto try_feature = [&](std::uint32_t feature) __attribute__((always_inline)) {
-    take(shop.column(feature), lanes, n_rows, codes.data());
-    if constexpr (Shop::kHasCategories) {
-      if (shop.is_category[feature] != 0) return try_levels(shop, codes, n_rows, feature, best);
+    take(state.column(feature), lanes, n_rows, codes.data());
+    if constexpr (State::kHasCategories) {
+      if (state.is_category[feature] != 0) return try_levels(state, codes, n_rows, feature, best);
     }
     if (!differ(codes.data(), n_rows)) return;
-    const ByteCut cut = shop.rows.best_cut(codes.data(), shop.min_weight, best.cut.score);
+    const ByteCut cut = state.rows.best_cut(codes.data(), state.min_weight, best.cut.score);
     if (cut.exists && cut.score > best.cut.score) best = {cut, feature};
   };
-  shop.draw.draw(
-      key, shop.data.dataset->n_features(), shop.options,
+  state.draw.draw(
+      key, state.data.dataset->n_features(), state.options,
       [&](std::uint32_t feature)
-          __attribute__((always_inline)) { return shop.has_codes[feature] != 0; },
+          __attribute__((always_inline)) { return state.has_codes[feature] != 0; },
       [&](std::uint32_t feature) __attribute__((always_inline)) {
-        take(shop.column(feature), lanes, n_rows, codes.data());
+        take(state.column(feature), lanes, n_rows, codes.data());
         return differ(codes.data(), n_rows);
       },
       [&](std::span<const std::uint32_t> features) __attribute__((always_inline)) {
@@ -162,8 +162,8 @@ COMMITTEE_INLINE bool is_left_larger(const ByteCut& cut, std::int64_t weight) {
 }
 
 // The threshold of a split, between the codes next to the cut that occur in the node.
-template <typename Shop>
-COMMITTEE_INLINE Node make_node(const Shop& shop, const SmallSplit& split,
+template <typename State>
+COMMITTEE_INLINE Node make_node(const State& state, const SmallSplit& split,
                                 const std::uint8_t* codes, std::size_t n_rows,
                                 std::int64_t weight) {
   std::uint32_t last_left = 0;
@@ -174,7 +174,7 @@ COMMITTEE_INLINE Node make_node(const Shop& shop, const SmallSplit& split,
     last_left = is_left && code > last_left ? code : last_left;
     first_right = !is_left && code < first_right ? code : first_right;
   }
-  const BinnedDataset& dataset = *shop.data.dataset;
+  const BinnedDataset& dataset = *state.data.dataset;
   const FeatureKind kind = dataset.feature(split.feature).kind;
   const Value threshold = middle(kind, dataset.high_of_code(split.feature, last_left),
                                  dataset.low_of_code(split.feature, first_right));
@@ -184,22 +184,22 @@ COMMITTEE_INLINE Node make_node(const Shop& shop, const SmallSplit& split,
 }
 
 // Where the levels of the node's rows go.
-template <typename Shop>
-COMMITTEE_INLINE Node make_subset_node(const Shop& shop, const SmallSplit& split,
+template <typename State>
+COMMITTEE_INLINE Node make_subset_node(const State& state, const SmallSplit& split,
                                        const std::uint8_t* codes, std::size_t n_rows,
                                        std::vector<std::uint32_t>& category_data) {
-  const CodeColumn& column = shop.data.dataset->feature(split.feature).column;
+  const CodeColumn& column = state.data.dataset->feature(split.feature).column;
   const std::uint32_t missing = column.has_missing ? column.missing_code() : kByteCodes;
-  bool default_left = is_left_larger(split.cut, shop.rows.weight());
+  bool default_left = is_left_larger(split.cut, state.rows.weight());
   // Missing values are a level of their own, and take what the node has never seen with them.
   for (std::size_t i = 0; i < n_rows; ++i) {
-    default_left = codes[i] == missing ? shop.sides[i] == 0 : default_left;
+    default_left = codes[i] == missing ? state.sides[i] == 0 : default_left;
   }
   Lanes leaving;
   std::size_t n_leaving = 0;
   for (std::size_t i = 0; i < n_rows; ++i) {
     leaving[n_leaving] = codes[i];
-    n_leaving += (shop.sides[i] == 0) != default_left ? 1 : 0;
+    n_leaving += (state.sides[i] == 0) != default_left ? 1 : 0;
   }
   Node node;
   node.threshold.offset = category_data.size();
@@ -225,133 +225,121 @@ COMMITTEE_INLINE std::size_t divide_lanes(const Lanes& lanes, const std::uint8_t
 }
 
 // Whether the rows of the subtree can be told by their codes alone.
-template <typename Shop>
-COMMITTEE_INLINE bool load_subtree(Shop& shop, const SubtreeRoot& root) {
+template <typename State>
+COMMITTEE_INLINE bool load_subtree(State& state, const SubtreeRoot& root) {
   const std::size_t n_rows = root.end - root.begin;
-  if (!shop.rows.prepare(root.block->statistics, root.begin, n_rows)) return false;
+  if (!state.rows.prepare(root.block->statistics, root.begin, n_rows)) return false;
   const std::size_t stride = root.block->record_stride;
   transpose_records(root.block->records.get() + root.begin * stride, stride, n_rows,
-                    shop.columns.data());
-  for (const std::uint32_t feature : shop.may_miss) {
-    const std::uint32_t missing = shop.data.dataset->feature(feature).column.missing_code();
-    const std::uint8_t* codes = shop.column(feature);
+                    state.columns.data());
+  for (const std::uint32_t feature : state.may_miss) {
+    const std::uint32_t missing = state.data.dataset->feature(feature).column.missing_code();
+    const std::uint8_t* codes = state.column(feature);
     for (std::size_t i = 0; i < n_rows; ++i) {
       if (codes[i] == missing) return false;
     }
   }
-  for (std::size_t i = 0; i < n_rows; ++i) shop.order[i] = static_cast<std::uint8_t>(i);
+  for (std::size_t i = 0; i < n_rows; ++i) state.order[i] = static_cast<std::uint8_t>(i);
   return true;
 }
 
-template <typename Shop>
-void leave_open(const Shop& shop, const SubtreeRoot& root, const OpenRows& node,
+template <typename State>
+void leave_open(const State& state, const SubtreeRoot& root, const OpenRows& node,
                 std::vector<CoarseNode>& coarse) {
   CoarseNode open{{}, node.index, node.depth, node.key};
   for (std::size_t i = node.begin; i < node.end; ++i) {
-    open.rows.push_back(static_cast<std::uint32_t>(root.begin + shop.order[i]));
+    open.rows.push_back(static_cast<std::uint32_t>(root.begin + state.order[i]));
   }
   coarse.push_back(std::move(open));
 }
 
-template <typename Shop>
-COMMITTEE_INLINE bool grow_subtree(Shop& shop, const SubtreeRoot& root, Piece& piece,
+template <typename State>
+COMMITTEE_INLINE bool grow_subtree(State& state, const SubtreeRoot& root, Piece& piece,
                                    std::vector<CoarseNode>& coarse) {
-  if (!load_subtree(shop, root)) return false;
+  if (!load_subtree(state, root)) return false;
   std::size_t n_open = 0;
-  shop.stack[n_open++] = {0, static_cast<std::uint8_t>(root.end - root.begin),
-                          static_cast<std::uint32_t>(root.index), root.depth, root.key};
+  state.stack[n_open++] = {0, static_cast<std::uint8_t>(root.end - root.begin),
+                           static_cast<std::uint32_t>(root.index), root.depth, root.key};
   alignas(32) Lanes lanes;
   alignas(32) Lanes codes;
   while (n_open > 0) {
-    const OpenRows node = shop.stack[--n_open];
+    const OpenRows node = state.stack[--n_open];
     const std::size_t n_rows = std::size_t{node.end} - node.begin;
-    if (n_rows < 2 || node.depth >= shop.options.max_depth) continue;
-    std::uint8_t* const order = shop.order.data() + node.begin;
+    if (n_rows < 2 || node.depth >= state.options.max_depth) continue;
+    std::uint8_t* const order = state.order.data() + node.begin;
     take_lanes(order, n_rows, lanes);
-    shop.rows.start(lanes, n_rows);
-    if (static_cast<double>(shop.rows.weight()) < shop.least_weight) continue;
-    if (shop.rows.is_too_coarse()) {
-      leave_open(shop, root, node, coarse);
+    state.rows.start(lanes, n_rows);
+    if (static_cast<double>(state.rows.weight()) < state.least_weight) continue;
+    if (state.rows.is_too_coarse()) {
+      leave_open(state, root, node, coarse);
       continue;
     }
-    if (shop.rows.is_pure()) continue;
-    shop.rows.start_search();
-    if constexpr (Shop::kHasCategories) shop.rows.start_subsets();
-    const SmallSplit split = find_split(shop, lanes, n_rows, node.key);
+    if (state.rows.is_pure()) continue;
+    state.rows.start_search();
+    if constexpr (State::kHasCategories) state.rows.start_subsets();
+    const SmallSplit split = find_split(state, lanes, n_rows, node.key);
     if (!split.cut.exists) continue;
 
-    take(shop.column(split.feature), lanes, n_rows, codes.data());
-    const auto first_child = static_cast<std::uint32_t>(piece.nodes.size());
-    GrownNode& grown = piece.nodes[node.index];
-    grown.n_children = 2;
-    grown.first_child = first_child;
+    take(state.column(split.feature), lanes, n_rows, codes.data());
     const std::uint8_t* places = codes.data();
-    if (Shop::kHasCategories && shop.is_category[split.feature] != 0) {
-      grown.node = make_subset_node(shop, split, codes.data(), n_rows, piece.category_data);
-      places = shop.sides.data();
+    Node& grown = piece.nodes[node.index].node;
+    if (State::kHasCategories && state.is_category[split.feature] != 0) {
+      grown = make_subset_node(state, split, codes.data(), n_rows, piece.category_data);
+      places = state.sides.data();
     } else {
-      grown.node = make_node(shop, split, codes.data(), n_rows, shop.rows.weight());
+      grown = make_node(state, split, codes.data(), n_rows, state.rows.weight());
     }
     const std::size_t n_left = divide_lanes(lanes, places, n_rows, split.cut.last_left, order);
-    GrownNode left;
-    left.begin = grown.begin;
-    left.end = grown.begin + static_cast<std::uint32_t>(n_left);
-    GrownNode right;
-    right.begin = left.end;
-    right.end = grown.end;
-    piece.nodes.push_back(left);
-    piece.nodes.push_back(right);
+    const std::uint32_t first_child = piece.add_children(node.index, n_left);
     const auto middle_row = static_cast<std::uint8_t>(node.begin + n_left);
-    shop.stack[n_open++] = {middle_row, node.end, first_child + 1, node.depth + 1,
-                            derive_key(node.key, 1)};
-    shop.stack[n_open++] = {node.begin, middle_row, first_child, node.depth + 1,
-                            derive_key(node.key, 0)};
+    state.stack[n_open++] = {middle_row, node.end, first_child + 1, node.depth + 1,
+                             derive_key(node.key, 1)};
+    state.stack[n_open++] = {node.begin, middle_row, first_child, node.depth + 1,
+                             derive_key(node.key, 0)};
   }
   return true;
 }
 
-template <typename Shop>
-COMMITTEE_AVX2 bool grow_avx2(Shop& shop, const SubtreeRoot& root, Piece& piece,
+template <typename State>
+COMMITTEE_AVX2 bool grow_avx2(State& state, const SubtreeRoot& root, Piece& piece,
                               std::vector<CoarseNode>& coarse) {
-  return grow_subtree(shop, root, piece, coarse);
+  return grow_subtree(state, root, piece, coarse);
 }
 
-template <typename Shop>
-bool grow_plain(Shop& shop, const SubtreeRoot& root, Piece& piece,
+template <typename State>
+bool grow_plain(State& state, const SubtreeRoot& root, Piece& piece,
                 std::vector<CoarseNode>& coarse) {
-  return grow_subtree(shop, root, piece, coarse);
+  return grow_subtree(state, root, piece, coarse);
 }
 
-template <typename Shop>
-class WorkshopGrower final : public SubtreeGrower {
+template <typename State>
+class RowsGrower final : public SubtreeGrower {
  public:
-  WorkshopGrower(const FitData& data, const GrowOptions& options) : shop_(data, options) {}
+  RowsGrower(const FitData& data, const GrowOptions& options) : state_(data, options) {}
 
   bool grow(const SubtreeRoot& root, Piece& piece, std::span<std::uint32_t> order,
             std::vector<CoarseNode>& coarse) override {
     const std::uint32_t first = piece.nodes[root.index].begin;
-    const bool is_grown = uses_avx2() ? grow_avx2(shop_, root, piece, coarse)
-                                      : grow_plain(shop_, root, piece, coarse);
+    const bool is_grown = uses_avx2() ? grow_avx2(state_, root, piece, coarse)
+                                      : grow_plain(state_, root, piece, coarse);
     if (!is_grown) return false;
     for (std::size_t i = 0; i < root.end - root.begin; ++i) {
-      order[first + i] = root.block->entries[root.begin + shop_.order[i]];
+      order[first + i] = root.block->entries[root.begin + state_.order[i]];
     }
     return true;
   }
 
  private:
-  Shop shop_;
+  State state_;
 };
 
 template <typename Rows>
 std::unique_ptr<SubtreeGrower> make_for(const FitData& data, const GrowOptions& options) {
   if (!Rows::serves(data, options)) return nullptr;
-  for (std::size_t i = 0; i < data.dataset->n_features(); ++i) {
-    if (data.dataset->feature(i).kind == FeatureKind::kCategory) {
-      return std::make_unique<WorkshopGrower<Workshop<Rows, true>>>(data, options);
-    }
+  if (has_categories(*data.dataset)) {
+    return std::make_unique<RowsGrower<SubtreeState<Rows, true>>>(data, options);
   }
-  return std::make_unique<WorkshopGrower<Workshop<Rows, false>>>(data, options);
+  return std::make_unique<RowsGrower<SubtreeState<Rows, false>>>(data, options);
 }
 
 // Subsets of levels, and thresholds such that a random one can be drawn from the codes.

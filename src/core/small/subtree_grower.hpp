@@ -58,6 +58,13 @@ struct SubtreeRules {
   std::vector<std::uint8_t> is_category;
 };
 
+inline bool has_categories(const BinnedDataset& dataset) {
+  for (std::size_t i = 0; i < dataset.n_features(); ++i) {
+    if (dataset.feature(i).kind == FeatureKind::kCategory) return true;
+  }
+  return false;
+}
+
 class SubtreeGrower {
  public:
   virtual ~SubtreeGrower() = default;
