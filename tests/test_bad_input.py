@@ -32,6 +32,7 @@ WRONG_PARAMETERS = {
     "split_finding": ["fast", 1, None],
     "max_bins": [1, 0, 256, -5, 2.5, NAN, "255", None],
     "categorical_features": [[10], [-3], ["nope"], [True], "all", 1, [0.5]],
+    "numeric_text": ["text", None, 1, ["auto"]],
     "category_split": ["binary", 2, None],
     "level_penalty": [-1.0, float("nan"), "two", None],
     "n_jobs": [0, 1.5, NAN, "2", [1]],

@@ -66,6 +66,7 @@ NEW_PARAMETERS = {
     "category_split",
     "level_penalty",
     "categorical_features",
+    "numeric_text",
 }
 
 

@@ -48,6 +48,7 @@ NEW_PARAMETERS = {
     "split_finding",
     "max_bins",
     "categorical_features",
+    "numeric_text",
     "category_split",
     "level_penalty",
     "n_jobs",

@@ -41,6 +41,7 @@ BAD = [
     ("verbose", -1),
     ("n_jobs", 0),
     ("categorical_features", ["no such column"]),
+    ("numeric_text", "text"),
 ]
 
 

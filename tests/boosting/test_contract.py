@@ -78,6 +78,7 @@ NEW_PARAMETERS = {
     "monotonic_cst",
     "interaction_cst",
     "categorical_features",
+    "numeric_text",
     "category_smoothing",
     "category_encoding",
     "early_stopping",

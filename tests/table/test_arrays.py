@@ -186,7 +186,7 @@ def test_lists_of_rows_keep_text_and_numbers_apart():
         ([Decimal("1.5"), None, Decimal("NaN")], "number", [1.5, None, None]),
         ([10**400, 1.5, -(10**400)], "number", [np.inf, 1.5, -np.inf]),
         (["b", "a", None], "category", ["b", "a", None]),
-        (["1", "2", np.nan], "category", ["1", "2", None]),
+        (["1", "b", np.nan], "category", ["1", "b", None]),
         (["b", 1, 2.5], "category", ["b", 1, 2.5]),
         ([pd.NA, "x", pd.NaT], "category", [None, "x", None]),
         ([None, np.nan, pd.NA], "category", [None, None, None]),

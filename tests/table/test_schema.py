@@ -167,7 +167,7 @@ def test_a_column_without_values_in_fit_accepts_anything_later():
     ("changed", "message"),
     [
         ({"age": ["old"]}, "column 'age' holds text .such as 'old'.; expected numbers"),
-        ({"age": ["7"]}, "column 'age' holds text .such as '7'.; expected numbers"),
+        ({"age": ["7 years"]}, "column 'age' holds text .such as '7 years'.; expected numbers"),
         ({"age": [MOMENT]}, "column 'age' holds dates; expected numbers"),
         ({"island": [3]}, "column 'island' holds numbers .such as 3.; .* such as 'Biscoe'"),
         ({"seen": [7]}, "column 'seen' holds numbers; expected dates"),

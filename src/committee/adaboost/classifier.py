@@ -84,6 +84,10 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
         Most bins of a numeric feature with "hist".
     categorical_features : list of names, positions or booleans, "from_dtype" or None, default=None
         Numeric columns to treat as categories; text and category columns always are.
+    numeric_text : {"auto", "number", "category"}, default="auto"
+        What numbers written as text are. "auto" makes numbers of them, with a warning, where a
+        column of an array or a list holds nothing else, and keeps text of data frames. "number"
+        makes numbers of both, and missing values of marks such as "?". "category" keeps text.
     n_jobs : int or None, default=None
         Threads; None uses all cores. The model is the same for any number.
     verbose : int, default=0
@@ -184,6 +188,7 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
         split_finding: str = "auto",
         max_bins: int = 255,
         categorical_features: Any = None,
+        numeric_text: str = "auto",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -204,6 +209,7 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
         self.split_finding = split_finding
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.numeric_text = numeric_text
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -252,6 +258,7 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
             split_finding=self.split_finding,
             max_bins=self.max_bins,
             categorical_features=self.categorical_features,
+            numeric_text=self.numeric_text,
         )
 
     def _check_params(self) -> None:

@@ -295,6 +295,6 @@ def _is_stump(tree: DecisionTreeClassifier) -> bool:
     """Whether a tree is one split without further conditions."""
     params = tree.get_params(deep=False)
     free = {"criterion", "split_finding", "max_bins", "level_penalty", "categorical_features"}
-    free |= {"n_jobs", "random_state"}
+    free |= {"numeric_text", "n_jobs", "random_state"}
     plain = DecisionTreeClassifier(max_depth=1).get_params(deep=False)
     return all(name in free or params[name] == value for name, value in plain.items())

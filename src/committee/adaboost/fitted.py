@@ -22,7 +22,12 @@ from committee.trees.tree_members import TreeMembers
 Floats = NDArray[np.float64]
 
 # Parameters of the default tree, and their defaults: with an estimator they would be ignored.
-_TREE_PARAMETERS = {"split_finding": "auto", "max_bins": 255, "categorical_features": None}
+_TREE_PARAMETERS = {
+    "split_finding": "auto",
+    "max_bins": 255,
+    "categorical_features": None,
+    "numeric_text": "auto",
+}
 
 
 class FittedAdaBoost(MetaEstimator):
@@ -51,6 +56,7 @@ class FittedAdaBoost(MetaEstimator):
     split_finding: str
     max_bins: int
     categorical_features: Any
+    numeric_text: str
     n_jobs: int | None
     verbose: int
 
@@ -119,7 +125,7 @@ class FittedAdaBoost(MetaEstimator):
         if isinstance(self.estimators_, TreeMembers):
             return self.estimators_.schema.read(X, name)
         names = getattr(self, "feature_names_in_", None)
-        return AnyTable(X).matched(names, self.n_features_in_, name, stacklevel=6)
+        return AnyTable(X).matched(names, self.n_features_in_, name)
 
     @property
     def trace_(self) -> AdaBoostTrace:

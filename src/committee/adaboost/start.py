@@ -59,7 +59,8 @@ class BoostedTable(ABC):
         self.table: Any
         self.schema: TableSchema | None = None
         if _runs_in_engine(self.template) and not fit_params:
-            self.table, self.schema = read_table(X, self.template.categorical_features)
+            tree = self.template
+            self.table, self.schema = read_table(X, tree.categorical_features, tree.numeric_text)
         else:
             self.table = AnyTable(X)
         self.n_rows: int = self.table.n_rows
@@ -124,7 +125,7 @@ class BoostedTable(ABC):
         """Read another table with the columns of the training table."""
         if self.schema is not None:
             return self.schema.read(X, self.name)
-        return AnyTable(X).matched(self.table.names, self.table.n_features, self.name, stacklevel=7)
+        return AnyTable(X).matched(self.table.names, self.table.n_features, self.name)
 
     # ---- learners ----
 

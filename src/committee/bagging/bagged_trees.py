@@ -58,7 +58,8 @@ def plan_trees(
 ) -> tuple[ForestJob, TableSchema]:
     """Return the job of the engine that fits the same members."""
     tree, draws = fits.estimator, fits.draws
-    table, schema = read_table(fits.data.table.native, tree.categorical_features)
+    native = fits.data.table.native
+    table, schema = read_table(native, tree.categorical_features, tree.numeric_text)
     engine_target, factors, is_balanced = _engine_target(tree, target)
     n_rows = draws.rows.n_draws
     settings = tree_settings(tree, schema, engine_target, n_rows, float(n_rows))

@@ -93,7 +93,7 @@ class BoostingStart:
         table = AnyTable(X)
         if self.names is not None and table.names is not None:
             name = type(self.model).__name__
-            table = table.matched(self.names, len(self.names), name, stacklevel=6)
+            table = table.matched(self.names, len(self.names), name)
         if loss.n_classes is None:
             start += _scores_of(self.model, table.native, loss, len(self.constants))
         else:
@@ -403,7 +403,7 @@ class LearnerSum:
 
     def read(self, X: Any, name: str) -> AnyTable:
         """Read a table to predict from."""
-        return AnyTable(X).matched(self.names, self.n_features, name, stacklevel=6)
+        return AnyTable(X).matched(self.names, self.n_features, name)
 
     def sums(self, table: AnyTable, n_threads: int) -> Floats:
         """Return the sums of all rounds, n_rows x n_columns, Fortran-ordered."""

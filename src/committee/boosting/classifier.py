@@ -103,6 +103,10 @@ default=None
         Which features may meet in a branch of a tree.
     categorical_features : list of names, positions or booleans, "from_dtype" or None, default=None
         Numeric columns to treat as categories; text and category columns always are.
+    numeric_text : {"auto", "number", "category"}, default="auto"
+        What numbers written as text are. "auto" makes numbers of them, with a warning, where a
+        column of an array or a list holds nothing else, and keeps text of data frames. "number"
+        makes numbers of both, and missing values of marks such as "?". "category" keeps text.
     category_smoothing : float, default=10.0
         Added to the sum of the hessians of a level when levels are put in order.
     category_encoding : {"auto", "subsets", "target"}, default="auto"
@@ -248,6 +252,7 @@ default=None
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         categorical_features: Any = None,
+        numeric_text: str = "auto",
         category_smoothing: float = 10.0,
         category_encoding: str = "auto",
         early_stopping: bool | str = "auto",
@@ -290,6 +295,7 @@ default=None
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.categorical_features = categorical_features
+        self.numeric_text = numeric_text
         self.category_smoothing = category_smoothing
         self.category_encoding = category_encoding
         self.early_stopping = early_stopping

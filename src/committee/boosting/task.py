@@ -66,6 +66,7 @@ class BoostingParameters:
     monotonic_cst: Any
     interaction_cst: Any
     categorical_features: Any
+    numeric_text: str
     category_smoothing: float
     category_encoding: str
     early_stopping: bool | str

@@ -248,7 +248,7 @@ class TrainingTable:
         """Read a table for trees, or keep it for a weak learner of the user's own."""
         if params.estimator is not None:
             return cls(AnyTable(X), None)
-        return cls(*read_table(X, params.categorical_features))
+        return cls(*read_table(X, params.categorical_features, params.numeric_text))
 
     def binned(self, params: BoostingParameters, rows: TrainingRows, seed: int) -> TrainingTable:
         """Encode long categories and bin the table, where trees learn from it.
@@ -304,7 +304,7 @@ class TrainingTable:
             table = self.schema.read(X, name)
             table = table if self.statistics is None else self.statistics.encode(table)
             return table, table.n_rows
-        found = AnyTable(X).matched(self.names, self.n_features, name, stacklevel=6)
+        found = AnyTable(X).matched(self.names, self.n_features, name)
         return found.native, found.n_rows
 
     def fingerprint(self, rows: TrainingRows, total: TreeSum | LearnerSum) -> int:

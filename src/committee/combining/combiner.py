@@ -31,7 +31,7 @@ from committee.combining.level_one import (
 )
 from committee.members.output import Floats, Output, OutputRule, will_have
 from committee.members.training import TrainingData
-from committee.tables.native_table import AnyTable, outer_level
+from committee.tables.native_table import AnyTable
 from committee.tables.target import (
     check_same_length,
     read_classes,
@@ -332,7 +332,7 @@ class CommitteeModel(NamedMembers):
         found = getattr(self, "feature_names_in_", None)
         names = None if found is None else tuple(found)
         name = type(self).__name__
-        return AnyTable(X).matched(names, self.n_features_in_, name, outer_level())
+        return AnyTable(X).matched(names, self.n_features_in_, name)
 
 
 class OfClassifiers(CommitteeModel):

@@ -38,7 +38,7 @@ def row_keys(dataset: _core.BinnedDataset) -> NDArray[np.uint64]:
 
 def table_keys(X: Any, weights: NDArray[np.float64] | None = None) -> NDArray[np.uint64]:
     """Return the keys of the rows of a table; see `row_keys`."""
-    table, schema = read_table(X)
+    table, schema = read_table(X, numeric_text="category")  # text is as good as numbers here
     n_levels = [len(feature.levels or ()) for feature in schema.features]
     return row_keys(_core.BinnedDataset(table, weights, n_levels, exact=True))
 

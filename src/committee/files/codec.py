@@ -25,6 +25,7 @@ from committee.files.codec_classes import (
     field_names,
     is_estimator,
     may_be_attribute,
+    optional_fields,
     parameter_names,
     python_name,
     register,
@@ -161,6 +162,9 @@ class _Encoder:
         if is_estimator(kind):
             return {"estimator": {"class": tag} | self._encode_estimator(obj, path, depth)}
         fields = {name: getattr(obj, name) for name in field_names(kind) or ()}
+        for name, default in optional_fields(kind).items():
+            if fields[name] == default:
+                del fields[name]
         return {"record": {"class": tag, "fields": self._named(kind, fields, path, depth)}}
 
     def _items(self, items: Sequence[Any], path: str, depth: int) -> list[Any]:
@@ -367,7 +371,7 @@ class _Decoder:
         names = None if cls is None or is_estimator(cls) else field_names(cls)
         if cls is None or names is None:
             raise BadContent(f"it holds a record {name!r}, which this committee does not know")
-        needed = set(names) - set(getattr(cls, "_later_fields", ()))
+        needed = set(names) - set(getattr(cls, "_later_fields", ())) - set(optional_fields(cls))
         if not needed <= {python_name(cls, key) for key in expect(dict, fields)} <= set(names):
             known = [stored_names(cls).get(own, own) for own in names]
             raise BadContent(f"it holds a {name} with other fields than {', '.join(known)}")

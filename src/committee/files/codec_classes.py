@@ -38,8 +38,9 @@ def register(tag: str) -> Callable[[Class], Class]:
     attributes: names that end with "_", and private ones declared in ``_stored_parts``.
     Names in ``_derived_attributes`` are left out. Any other class is a record: its fields, those
     of the dataclass or of ``_stored_fields``, are both attributes and constructor arguments. Older
-    files may lack those in ``_later_fields``, which take their defaults. An ``IntEnum`` is stored
-    as the tag with its number.
+    files may lack those in ``_later_fields``, which take their defaults; those in
+    ``_optional_fields`` are left out of all files while they have their defaults. An ``IntEnum`` is
+    stored as the tag with its number.
     Parameters, attributes and fields have in files the names that they have in Python, or those
     of the dict ``_stored_names``: ``{"name in Python": "name in files"}``.
     What is loaded has to be as ``_stored_parts`` declares (see `committee.files.parts`). Then
@@ -150,6 +151,14 @@ def field_names(cls: type) -> tuple[str, ...] | None:
     if declared is None and dataclasses.is_dataclass(cls):
         return tuple(field.name for field in dataclasses.fields(cls) if field.init)
     return declared
+
+
+def optional_fields(cls: type) -> dict[str, Any]:
+    """Return the fields of a record that files hold only if they differ from these defaults."""
+    declared = getattr(cls, "_optional_fields", ())
+    if not declared:
+        return {}
+    return {each.name: each.default for each in dataclasses.fields(cls) if each.name in declared}
 
 
 @cache  # an ensemble may have many members of a class, and signatures take long

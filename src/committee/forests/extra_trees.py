@@ -72,6 +72,7 @@ class ExtraTreesClassifier(ForestClassifier):
         category_split: str = "subset",
         level_penalty: float = 2.0,
         categorical_features: Any = None,
+        numeric_text: str = "auto",
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -105,6 +106,7 @@ class ExtraTreesClassifier(ForestClassifier):
         self.category_split = category_split
         self.level_penalty = level_penalty
         self.categorical_features = categorical_features
+        self.numeric_text = numeric_text
 
 
 class ExtraTreesRegressor(ForestRegressor):
@@ -169,6 +171,7 @@ class ExtraTreesRegressor(ForestRegressor):
         category_split: str = "subset",
         level_penalty: float = 2.0,
         categorical_features: Any = None,
+        numeric_text: str = "auto",
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -199,3 +202,4 @@ class ExtraTreesRegressor(ForestRegressor):
         self.category_split = category_split
         self.level_penalty = level_penalty
         self.categorical_features = categorical_features
+        self.numeric_text = numeric_text

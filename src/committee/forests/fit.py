@@ -69,6 +69,7 @@ class ForestModel(FittedForest, ABC):
     category_split: str
     level_penalty: float
     categorical_features: Any
+    numeric_text: str
     early_stopping: bool
     n_iter_no_change: int
     tol: float
@@ -141,7 +142,7 @@ class ForestModel(FittedForest, ABC):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         self._check_switches()
-        table, schema = read_table(X, self.categorical_features)
+        table, schema = read_table(X, self.categorical_features, self.numeric_text)
         weights = read_weights(sample_weight, table.n_rows)
         target = self._read_target(y, weights)
         check_same_length(table.n_rows, target.n_rows)

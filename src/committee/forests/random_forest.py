@@ -94,6 +94,10 @@ class RandomForestClassifier(ForestClassifier):
         splits; see `DecisionTreeClassifier`.
     categorical_features : list of names, positions or booleans, "from_dtype" or None, default=None
         Numeric columns to treat as categories; text and category columns always are.
+    numeric_text : {"auto", "number", "category"}, default="auto"
+        What numbers written as text are. "auto" makes numbers of them, with a warning, where a
+        column of an array or a list holds nothing else, and keeps text of data frames. "number"
+        makes numbers of both, and missing values of marks such as "?". "category" keeps text.
 
     Attributes
     ----------
@@ -182,6 +186,7 @@ class RandomForestClassifier(ForestClassifier):
         category_split: str = "subset",
         level_penalty: float = 2.0,
         categorical_features: Any = None,
+        numeric_text: str = "auto",
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -215,6 +220,7 @@ class RandomForestClassifier(ForestClassifier):
         self.category_split = category_split
         self.level_penalty = level_penalty
         self.categorical_features = categorical_features
+        self.numeric_text = numeric_text
 
 
 class RandomForestRegressor(ForestRegressor):
@@ -297,6 +303,10 @@ default="squared_error"
         splits; see `DecisionTreeRegressor`.
     categorical_features : list of names, positions or booleans, "from_dtype" or None, default=None
         Numeric columns to treat as categories; text and category columns always are.
+    numeric_text : {"auto", "number", "category"}, default="auto"
+        What numbers written as text are. "auto" makes numbers of them, with a warning, where a
+        column of an array or a list holds nothing else, and keeps text of data frames. "number"
+        makes numbers of both, and missing values of marks such as "?". "category" keeps text.
 
     Attributes
     ----------
@@ -376,6 +386,7 @@ default="squared_error"
         category_split: str = "subset",
         level_penalty: float = 2.0,
         categorical_features: Any = None,
+        numeric_text: str = "auto",
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -406,3 +417,4 @@ default="squared_error"
         self.category_split = category_split
         self.level_penalty = level_penalty
         self.categorical_features = categorical_features
+        self.numeric_text = numeric_text

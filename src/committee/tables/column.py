@@ -3,13 +3,13 @@
 A column is recognised by its *label*: "number", "boolean", "integer" (beyond 2**53, where doubles
 would merge neighbours), "datetime", "timedelta" (both microseconds) or "category". The label fixes
 the *kind*, which is how the engine compares values. Arrays are handed over without a copy wherever
-their type allows it. Everything here works on NumPy arrays; data frames come in `_frame`.
+their type allows it. Everything here works on NumPy arrays; data frames come in `frame.py`.
 """
 
 import datetime as dt
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum
 from typing import Any, ClassVar
@@ -69,6 +69,8 @@ class FeatureInfo:
         "number", "integer", "boolean", "datetime", "timedelta" or "category".
     has_missing : bool, default=False
         Whether training saw missing values in it.
+    from_text : bool, default=False
+        Whether its numbers were written as text.
 
     Examples
     --------
@@ -81,6 +83,9 @@ class FeatureInfo:
     levels: tuple[Level, ...] | None
     label: str
     has_missing: bool = False
+    from_text: bool = False
+
+    _optional_fields = ("from_text",)
 
     _stored_parts: ClassVar[dict[str, Part]] = {
         "name": TEXT,
@@ -88,7 +93,14 @@ class FeatureInfo:
         "levels": NOTHING | tuple_of(instance(str, int, float, bool)),
         "label": one_of(*_KIND_OF_LABEL),
         "has_missing": FLAG,
+        "from_text": FLAG,
     }
+
+    @classmethod
+    def of(cls, name: str, column: "Column") -> "FeatureInfo":
+        """Return what is to be remembered about a column."""
+        from_text = column.from_text and column.levels is None
+        return cls(name, column.kind, column.levels, column.label, from_text=from_text)
 
     def _validate_loaded(self) -> None:
         if self.kind != _KIND_OF_LABEL[self.label]:
@@ -106,13 +118,15 @@ class Column:
 
     `values` holds doubles or integers, int64 microseconds for times and int32 codes for
     categories. `mask` (one byte a row, 1 = missing) goes with integers; floats mark missing by
-    NaN and codes by -1. `levels` are those that occur, in the order of their codes.
+    NaN and codes by -1. `levels` are those that occur, in the order of their codes. `from_text`
+    marks a category whose cells are text, and numbers that were read from text.
     """
 
     label: str
     values: NDArray[Any]
     mask: NDArray[np.uint8] | None = None
     levels: tuple[Level, ...] | None = None
+    from_text: bool = False
 
     @property
     def kind(self) -> Kind:
@@ -128,7 +142,7 @@ class Column:
     def take(self, rows: NDArray[np.int64]) -> "Column":
         """Return some rows; levels stay, whether they occur or not."""
         mask = None if self.mask is None else self.mask[rows]
-        return Column(self.label, self.values[rows], mask, self.levels)
+        return replace(self, values=self.values[rows], mask=mask)
 
     def as_category(self) -> "Column":
         """Return the column with its distinct values as levels (dates as text)."""
@@ -149,7 +163,9 @@ class Column:
         return Column("category", codes, None, tuple(distinct.tolist()))
 
 
-def category_column(codes: NDArray[Any], values: Sequence[Any], keep_order: bool) -> Column:
+def category_column(
+    codes: NDArray[Any], values: Sequence[Any], *, keep_order: bool, from_text: bool
+) -> Column:
     """Make a category from codes into `values`; a negative code is missing.
 
     Only the values that occur become levels: sorted, or in the given order.
@@ -165,7 +181,7 @@ def category_column(codes: NDArray[Any], values: Sequence[Any], keep_order: bool
         levels = [levels[i] for i in order]
     new_code = np.full(len(values) + 1, -1, np.int32)
     new_code[used] = np.arange(len(used), dtype=np.int32)
-    return Column("category", new_code[codes], None, tuple(levels))
+    return Column("category", new_code[codes], None, tuple(levels), from_text)
 
 
 def _level(value: Any) -> Level:
@@ -198,7 +214,7 @@ def numpy_column(values: NDArray[Any], mask: NDArray[np.bool_] | None, where: st
             cells = values.tolist()
             if mask is not None:
                 cells = [None if hidden else cell for cell, hidden in zip(cells, mask, strict=True)]
-            return _object_column(cells, where)
+            return object_column(cells, where)
         case "c":
             raise complex_error(where)
         case "S":
@@ -295,7 +311,7 @@ def _time_column(values: NDArray[Any], mask: NDArray[np.bool_] | None, where: st
     return Column(label, micros.view(np.int64), _byte_mask(missing))
 
 
-def _object_column(cells: list[Any], where: str) -> Column:
+def object_column(cells: list[Any], where: str) -> Column:
     """Read Python objects: what the cells have in common decides."""
     families = {_family(cell_type, where) for cell_type in set(map(type, cells))}
     if "missing" in families or "number" in families:  # NaN hides among the numbers
@@ -330,7 +346,7 @@ def _text_column(cells: list[Any]) -> Column:
         np.int32,
         len(cells),
     )
-    return category_column(codes, list(code_of), keep_order=False)
+    return category_column(codes, list(code_of), keep_order=False, from_text=True)
 
 
 def _family(cell_type: type, where: str) -> str:

@@ -140,10 +140,10 @@ def _text_or_category(series: "nw.Series[Any]", where: str) -> Column:
     native = series.to_native()
     if hasattr(native, "cat") and hasattr(native.cat, "codes"):  # pandas categorical
         codes = native.cat.codes.to_numpy()
-        return category_column(codes, native.cat.categories, keep_order=True)
+        return category_column(codes, native.cat.categories, keep_order=True, from_text=False)
     if hasattr(native, "factorize"):  # pandas text
         codes, levels = native.factorize()
-        return category_column(np.asarray(codes), levels, keep_order=False)
+        return category_column(np.asarray(codes), levels, keep_order=False, from_text=True)
     if is_from("polars", "Series", native):
         return _polars_text(native)
     if is_from("pyarrow", "ChunkedArray", native):
@@ -156,12 +156,14 @@ def _polars_text(native: Any) -> Column:
 
     if isinstance(native.dtype, pl.Enum):
         codes = native.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
-        return category_column(codes, native.dtype.categories.to_list(), keep_order=True)
+        names = native.dtype.categories.to_list()
+        return category_column(codes, names, keep_order=True, from_text=False)
     text = native.cast(pl.String)
     levels = text.drop_nulls().unique().sort()
     places = pl.int_range(len(levels), dtype=pl.Int32, eager=True)
     codes = text.replace_strict(levels, places, default=-1, return_dtype=pl.Int32)
-    return category_column(codes.to_numpy(), levels.to_list(), keep_order=True)
+    from_text = native.dtype == pl.String
+    return category_column(codes.to_numpy(), levels.to_list(), keep_order=True, from_text=from_text)
 
 
 def _arrow_text(native: Any) -> Column:
@@ -178,7 +180,7 @@ def _arrow_text(native: Any) -> Column:
     if None in levels:  # a dictionary may itself hold a null
         null_code = levels.index(None)
         codes = np.where(codes == null_code, -1, codes)
-    return category_column(codes, levels, keep_order=is_dictionary)
+    return category_column(codes, levels, keep_order=is_dictionary, from_text=not is_dictionary)
 
 
 def make_frame(columns: Mapping[str, Sequence[Any]], backend: str | None = None) -> Any:

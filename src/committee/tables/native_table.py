@@ -6,13 +6,11 @@ ones. Cells are not read: text, dates and missing values reach whoever can take 
 
 from __future__ import annotations
 
-import sys
 import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -21,6 +19,7 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
 from committee.base.arrays import Rows
+from committee.base.warn import warn
 from committee.tables.frame import as_narwhals, is_from
 from committee.tables.source import Columns, Matrix, SharedSource, Source, open_source, read_once
 from committee.tables.sparse import checked_csr
@@ -98,7 +97,7 @@ class AnyTable:
         )
 
     def matched(
-        self, names: Sequence[str] | None, n_features: int, estimator_name: str, stacklevel: int
+        self, names: Sequence[str] | None, n_features: int, estimator_name: str
     ) -> AnyTable:
         """Return the table with the columns of `fit`, matched by name where both have names."""
         if names is not None and self.names is not None:
@@ -114,11 +113,9 @@ class AnyTable:
         if (names is None) != (self.names is None):
             given = "does not have valid" if self.names is None else "has"
             fitted = "without" if names is None else "with"
-            warnings.warn(
+            warn(
                 f"X {given} feature names, but {estimator_name} was fitted {fitted} feature names; "
-                "its columns are taken in the order of fit",
-                UserWarning,
-                stacklevel=stacklevel,
+                "its columns are taken in the order of fit"
             )
             self._is_warned = True
         return self
@@ -126,20 +123,6 @@ class AnyTable:
     def quiet(self) -> AbstractContextManager[Any]:
         """Keep members from telling once more what `matched` has told about names."""
         return _unheard_names() if self._is_warned else nullcontext()
-
-
-def outer_level() -> int:
-    """Return the `stacklevel`, for `matched`, of the first caller outside of the library."""
-    frame: FrameType | None = sys._getframe(1)
-    level = 2
-    while frame is not None and _is_inside(frame):
-        frame, level = frame.f_back, level + 1
-    return level
-
-
-def _is_inside(frame: FrameType) -> bool:
-    # scikit-learn wraps `transform`.
-    return str(frame.f_globals.get("__name__", "")).startswith(("committee.", "sklearn."))
 
 
 @contextmanager

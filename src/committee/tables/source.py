@@ -8,7 +8,7 @@ stays the user's memory, columns are read when asked for.
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,8 @@ class Matrix:
     names: tuple[str, ...] | None = None
     kept: Kept | None = None
 
+    is_frame: ClassVar = False  # numbers need no decision by the types of columns
+
     @property
     def n_rows(self) -> int:
         return len(self.values)
@@ -94,13 +96,17 @@ class Matrix:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Columns of any types; `read(position, where)` reads one of them."""
+    """Columns of any types; `read(position, where)` reads one of them.
+
+    `is_frame` says that columns have types of their own, as in a data frame.
+    """
 
     n_rows: int
     n_features: int
     names: tuple[str, ...] | None
     read: Callable[[int, str], Column]
     kept: Kept | None = None
+    is_frame: bool = False
 
     def where(self, position: int) -> str:
         return _where(self.names, position)
@@ -116,7 +122,8 @@ class Columns:
             return column if rows is None else column.take(rows)
 
         names = self.names if columns is None else _names_at(self.names, columns)
-        return Columns(self.n_rows if rows is None else len(rows), len(places), names, read)
+        n_rows = self.n_rows if rows is None else len(rows)
+        return Columns(n_rows, len(places), names, read, is_frame=self.is_frame)
 
 
 Source = Matrix | Columns
@@ -297,7 +304,7 @@ def _open_pandas(X: Any) -> Source:
     def read(position: int, where: str) -> Column:
         return pandas_column(X.iloc[:, position], where)
 
-    return Columns(X.shape[0], X.shape[1], names, read)
+    return Columns(X.shape[0], X.shape[1], names, read, is_frame=True)
 
 
 def _named_matrix(values: NDArray[Any], names: tuple[str, ...] | None) -> Matrix:
@@ -326,7 +333,7 @@ def _open_frame(X: Any, frame: Any) -> Source:
     def read(position: int, where: str) -> Column:
         return frame_column(columns[position], where)
 
-    return Columns(n_rows, n_features, names, read)
+    return Columns(n_rows, n_features, names, read, is_frame=True)
 
 
 def _feature_names(labels: list[Any]) -> tuple[str, ...] | None:

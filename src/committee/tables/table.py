@@ -9,7 +9,6 @@ masked cells; infinite values are ordinary values at the ends of the order.
 
 from __future__ import annotations
 
-import warnings
 import weakref
 import zlib
 from collections.abc import Callable, Iterable, Sequence
@@ -22,9 +21,11 @@ from numpy.typing import NDArray
 
 from committee import _core
 from committee.base.arrays import Floats
+from committee.base.warn import warn
 from committee.files.codec_classes import register
 from committee.files.parts import NOTHING, TEXT, Part, instance, tuple_of
 from committee.tables.column import DIRECT_TYPES, MAX_LEVELS, Column, FeatureInfo, Kind
+from committee.tables.numeric_text import TextReader, as_numbers, strays
 from committee.tables.source import Matrix, SharedSource, Source, open_source
 
 __all__ = [
@@ -157,7 +158,7 @@ class TableSchema:
         if source.kept is None:
             return self._read(source, positions)
         # Members of an ensemble may have seen other missing values, but read in the same way.
-        how = tuple((feature.kind, feature.label, feature.levels) for feature in self.features)
+        how = tuple(replace(feature, name="", has_missing=False) for feature in self.features)
         table: _core.Table = source.kept.once(
             (how, tuple(positions)), lambda: self._read(source, positions)
         )
@@ -185,12 +186,12 @@ class TableSchema:
                 f"{len(self.features)} features as input"
             )
         if self.names is not None:
-            _warn(
+            warn(
                 f"X does not have valid feature names, but {estimator_name} was fitted with "
                 "feature names; its columns are taken in the order of fit"
             )
         elif source.names is not None:
-            _warn(
+            warn(
                 f"X has feature names, but {estimator_name} was fitted without feature names; "
                 "its columns are taken in the order of fit"
             )
@@ -234,7 +235,9 @@ class SharedTable(_core.Table):
         return dataset
 
 
-def read_table(X: Any, categorical_features: Any = None) -> tuple[_core.Table, TableSchema]:
+def read_table(
+    X: Any, categorical_features: Any = None, numeric_text: str = "auto"
+) -> tuple[_core.Table, TableSchema]:
     """Read a table to fit on.
 
     Parameters
@@ -246,6 +249,11 @@ def read_table(X: Any, categorical_features: Any = None) -> tuple[_core.Table, T
         numbers; dates and durations are counted in microseconds.
     categorical_features : None, "from_dtype" or list, default=None
         Numeric columns to treat as categories as well: names, positions, or one boolean a column.
+    numeric_text : {"auto", "number", "category"}, default="auto"
+        What numbers written as text are. "auto" reads them as numbers where a column of an array
+        or a list holds nothing else, with a warning; text of data frames stays a category, with a
+        warning where nearly all of it are numbers. "number" makes numbers of both, and of marks
+        such as "?" and "n/a" missing values; "category" leaves text alone.
 
     Returns
     -------
@@ -263,14 +271,15 @@ def read_table(X: Any, categorical_features: Any = None) -> tuple[_core.Table, T
     ('blue', 'red')
     """
     if isinstance(X, SharedSource) and X.whole is not None:
-        return _read_part(X, categorical_features)
+        return _read_part(X, categorical_features, numeric_text)
     source = open_source(X)
     is_category = _category_mask(categorical_features, source)
+    _check_numeric_text(numeric_text)
     if source.kept is None:
-        return _read_columns(source, is_category)
-    key = is_category.tobytes()
+        return _read_columns(source, is_category, numeric_text)
+    key = is_category.tobytes(), numeric_text
     read: tuple[_core.Table, TableSchema] = source.kept.once(
-        key, lambda: _read_columns(source, is_category)
+        key, lambda: _read_columns(source, is_category, numeric_text)
     )
     if not isinstance(X, SharedSource):
         return read
@@ -278,9 +287,11 @@ def read_table(X: Any, categorical_features: Any = None) -> tuple[_core.Table, T
     return table, read[1]
 
 
-def _read_part(X: SharedSource, categorical_features: Any) -> tuple[_core.Table, TableSchema]:
+def _read_part(
+    X: SharedSource, categorical_features: Any, numeric_text: str
+) -> tuple[_core.Table, TableSchema]:
     """Read some rows of a table as the whole of it is read."""
-    whole, schema = read_table(X.whole, categorical_features)
+    whole, schema = read_table(X.whole, categorical_features, numeric_text)
     assert isinstance(whole, SharedTable)
 
     def make() -> SharedTable:
@@ -291,7 +302,7 @@ def _read_part(X: SharedSource, categorical_features: Any) -> tuple[_core.Table,
 
 
 def _read_columns(
-    source: Source, is_category: NDArray[np.bool_]
+    source: Source, is_category: NDArray[np.bool_], numeric_text: str
 ) -> tuple[_core.Table, TableSchema]:
     if isinstance(source, Matrix) and not is_category.any() and source.is_all_real():
         features = tuple(
@@ -301,16 +312,27 @@ def _read_columns(
         return _core.Table.from_matrix(source.values), TableSchema(features, source.names)
     table = _core.Table(source.n_rows)
     infos = []
+    text: TextReader | None = None
     for position in range(source.n_features):
         column = source.column(position)
         if is_category[position]:
             column = column.as_category()
+        elif column.from_text:
+            text = text or TextReader(numeric_text, source.is_frame)
+            column = text.read(column, source.where(position))
         if column.levels is not None and len(column.levels) > MAX_LEVELS:
             raise _too_many_levels(len(column.levels), source.where(position))
-        name = _name(source, position)
-        infos.append(FeatureInfo(name, column.kind, column.levels, column.label))
+        infos.append(FeatureInfo.of(_name(source, position), column))
         table.add_column(int(column.kind), column.values, column.mask)
+    if text is not None:
+        text.warn()
     return table, TableSchema(tuple(infos), source.names)
+
+
+def _check_numeric_text(choice: Any) -> None:
+    if not (isinstance(choice, str) and choice in ("auto", "number", "category")):
+        kind = ValueError if isinstance(choice, str) else TypeError
+        raise kind(f'numeric_text must be "auto", "number" or "category"; got {choice!r}')
 
 
 def _name(source: Source, position: int) -> str:
@@ -329,12 +351,17 @@ def _conform(column: Column, feature: FeatureInfo, where: str) -> Column:
     if feature.levels is not None:
         return _conform_levels(column.as_category(), feature.levels, where)
     expected = _PLURAL[feature.label]
+    examples: Sequence[Any] = column.levels or ()
+    if expected == "numbers" and examples:
+        # A feature that was itself read from text takes other text for missing, as a category does.
+        examples = () if feature.from_text else strays(column)
+        column = column if examples else as_numbers(column, where)
     found = "text" if column.levels is not None else _PLURAL[column.label]
     if found == expected:
         return column
     if column.is_all_missing():
         return Column("number", np.full(len(column.values), np.nan))
-    example = f" (such as {column.levels[0]!r})" if column.levels else ""
+    example = f" (such as {examples[0]!r})" if examples else ""
     raise ValueError(f"{where} holds {found}{example}; expected {expected}, as in fit")
 
 
@@ -383,11 +410,6 @@ def _match_names(fitted: tuple[str, ...], given: tuple[str, ...]) -> Sequence[in
 def _bullets(names: list[str], limit: int = 5) -> str:
     shown = [f"- {name}\n" for name in names[:limit]]
     return "".join(shown) + ("- ...\n" if len(names) > limit else "")
-
-
-def _warn(message: str) -> None:
-    # The reader of the warning called predict, three frames above TableSchema._positions.
-    warnings.warn(message, UserWarning, stacklevel=5)
 
 
 def _category_mask(categorical_features: Any, source: Source) -> NDArray[np.bool_]:

@@ -56,6 +56,7 @@ class TreeModel(SingleTree, ContributionsMixin):
     category_split: str
     level_penalty: float
     categorical_features: Any
+    numeric_text: str
 
     _criteria: tuple[str, ...] = ()
 
@@ -112,7 +113,7 @@ class TreeModel(SingleTree, ContributionsMixin):
         return tree.prune(alpha) if alpha > 0 else tree, schema
 
     def _read_table(self, X: Any) -> tuple[_core.Table, TableSchema]:
-        return read_table(X, self.categorical_features)
+        return read_table(X, self.categorical_features, self.numeric_text)
 
     def _adopt(
         self,

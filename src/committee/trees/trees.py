@@ -66,6 +66,10 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         raw gains.
     categorical_features : list of names, positions or booleans, "from_dtype" or None, default=None
         Numeric columns to treat as categories; text and category columns always are.
+    numeric_text : {"auto", "number", "category"}, default="auto"
+        What numbers written as text are. "auto" makes numbers of them, with a warning, where a
+        column of an array or a list holds nothing else, and keeps text of data frames. "number"
+        makes numbers of both, and missing values of marks such as "?". "category" keeps text.
     n_jobs : int or None, default=None
         Threads; None uses all cores. The tree is the same for any number.
 
@@ -123,6 +127,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         category_split: str = "subset",
         level_penalty: float = 2.0,
         categorical_features: Any = None,
+        numeric_text: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
@@ -143,6 +148,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         self.category_split = category_split
         self.level_penalty = level_penalty
         self.categorical_features = categorical_features
+        self.numeric_text = numeric_text
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
@@ -310,6 +316,10 @@ default="squared_error"
         raw gains.
     categorical_features : list of names, positions or booleans, "from_dtype" or None, default=None
         Numeric columns to treat as categories; text and category columns always are.
+    numeric_text : {"auto", "number", "category"}, default="auto"
+        What numbers written as text are. "auto" makes numbers of them, with a warning, where a
+        column of an array or a list holds nothing else, and keeps text of data frames. "number"
+        makes numbers of both, and missing values of marks such as "?". "category" keeps text.
     n_jobs : int or None, default=None
         Threads; None uses all cores. The tree is the same for any number.
 
@@ -361,6 +371,7 @@ default="squared_error"
         category_split: str = "subset",
         level_penalty: float = 2.0,
         categorical_features: Any = None,
+        numeric_text: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
@@ -380,6 +391,7 @@ default="squared_error"
         self.category_split = category_split
         self.level_penalty = level_penalty
         self.categorical_features = categorical_features
+        self.numeric_text = numeric_text
         self.n_jobs = n_jobs
 
     def fit(

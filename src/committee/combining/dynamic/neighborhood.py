@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from committee.files.codec_classes import register
 from committee.files.parts import FLAG, Part, array, instance, one_of, real, tuple_of
 from committee.tables.column import Column, FeatureInfo
 from committee.tables.native_table import AnyTable
+from committee.tables.numeric_text import TextReader
 from committee.tables.table import TableSchema, _conform
 
 Floats = NDArray[np.float64]
@@ -77,10 +78,11 @@ class RowEncoder:
     def fit(cls, table: AnyTable, weights: Floats, metric: str, scale: bool) -> RowEncoder:
         """Learn from the rows of a table."""
         source = table.opened()
+        text = TextReader("auto", source.is_frame)
         infos, has_others = [], []
         numbers = np.ones((3, table.n_features))
         for position in range(table.n_features):
-            column = source.column(position)
+            column = text.read(source.column(position), source.where(position))
             name = f"x{position}" if table.names is None else table.names[position]
             levels = column.levels
             if levels is None:
@@ -93,7 +95,8 @@ class RowEncoder:
                 kept = _frequent_levels(column, weights)
                 has_others.append(len(kept) < len(levels))
                 levels = tuple(levels[code] for code in kept)
-            infos.append(FeatureInfo(name, column.kind, levels, column.label, has_missing))
+            info = FeatureInfo.of(name, column)
+            infos.append(replace(info, levels=levels, has_missing=has_missing))
         step = math.sqrt(0.5) if metric == "euclidean" else 0.5  # a change moves two coordinates
         bound = _FAR if scale else _FAR_UNSCALED
         schema = TableSchema(tuple(infos), table.names)

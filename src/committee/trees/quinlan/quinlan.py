@@ -43,6 +43,10 @@ class ID3Classifier(QuinlanModel):
         are attributes, as in the textbook: a split that gains nothing may make others possible.
     categorical_features : list of names, positions or booleans, "from_dtype" or None, default=None
         Numeric columns to treat as categories; text and category columns always are.
+    numeric_text : {"auto", "number", "category"}, default="auto"
+        What numbers written as text are. "auto" makes numbers of them, with a warning, where a
+        column of an array or a list holds nothing else, and keeps text of data frames. "number"
+        makes numbers of both, and missing values of marks such as "?". "category" keeps text.
     n_jobs : int or None, default=None
         Threads; None uses all cores. The tree is the same for any number.
 
@@ -90,6 +94,7 @@ class ID3Classifier(QuinlanModel):
         min_samples_split: int = 2,
         min_gain: float = 0.0,
         categorical_features: Any = None,
+        numeric_text: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.numeric = numeric
@@ -97,6 +102,7 @@ class ID3Classifier(QuinlanModel):
         self.min_samples_split = min_samples_split
         self.min_gain = min_gain
         self.categorical_features = categorical_features
+        self.numeric_text = numeric_text
         self.n_jobs = n_jobs
 
     def _settings(self) -> dict[str, Any]:
@@ -166,6 +172,10 @@ class C45Classifier(QuinlanModel):
         Most bins of a numeric feature with "hist".
     categorical_features : list of names, positions or booleans, "from_dtype" or None, default=None
         Numeric columns to treat as categories; text and category columns always are.
+    numeric_text : {"auto", "number", "category"}, default="auto"
+        What numbers written as text are. "auto" makes numbers of them, with a warning, where a
+        column of an array or a list holds nothing else, and keeps text of data frames. "number"
+        makes numbers of both, and missing values of marks such as "?". "category" keeps text.
     n_jobs : int or None, default=None
         Threads; None uses all cores. The tree is the same for any number.
 
@@ -215,6 +225,7 @@ class C45Classifier(QuinlanModel):
         split_finding: str = "auto",
         max_bins: int = 255,
         categorical_features: Any = None,
+        numeric_text: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
@@ -228,6 +239,7 @@ class C45Classifier(QuinlanModel):
         self.split_finding = split_finding
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.numeric_text = numeric_text
         self.n_jobs = n_jobs
 
     def _settings(self) -> dict[str, Any]:

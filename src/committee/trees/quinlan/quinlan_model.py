@@ -71,6 +71,7 @@ class QuinlanModel(ClassifierMixin, SingleTree):
     }
 
     categorical_features: Any
+    numeric_text: str
     _impurity_name = "entropy"
 
     # Fitted attributes.
@@ -115,7 +116,7 @@ class QuinlanModel(ClassifierMixin, SingleTree):
         return self
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any) -> ClassTable:
-        table, schema = read_table(X, self.categorical_features)
+        table, schema = read_table(X, self.categorical_features, self.numeric_text)
         warn_of_column(y, stacklevel=3)
         labels = read_classes(y)
         if labels.n_outputs > 1:
