@@ -6,7 +6,6 @@ does not change the estimator, but tells what its attributes should become.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,6 +26,7 @@ from committee.adaboost.vote_link import best_temperature, link
 from committee.adaboost.vote_rule import Verdict, VoteRule
 from committee.adaboost.votes import AnyVotes, TreeVotes, make_votes, votes_of
 from committee.adaboost.watch import Watch
+from committee.base.warn import warn
 from committee.base.work import Progress
 from committee.evaluation.content_folds import content_folds, row_keys, table_keys
 from committee.evaluation.scored_target import ScoredTarget
@@ -112,7 +112,7 @@ class AdaBoostFit(BoostedTable):
     # ---- rows ----
 
     def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
-        warn_of_column(y, stacklevel=6)
+        warn_of_column(y)
         labels = read_classes(y)
         if labels.n_outputs > 1:
             raise ValueError(
@@ -284,11 +284,7 @@ def _warn_of_chance(rounds: Rounds, rule: VoteRule) -> None:
     else:
         reason = f"{error}, no better than chance"
         advice = "let learners be stronger, or look whether X tells anything of y"
-    warnings.warn(
-        f"{reason}, so it is the only member: {advice}",
-        UserWarning,
-        stacklevel=4,
-    )
+    warn(f"{reason}, so it is the only member: {advice}")
 
 
 def _is_stump(tree: DecisionTreeClassifier) -> bool:

@@ -171,7 +171,7 @@ class R2Fit(BoostedTable):
     # ---- rows ----
 
     def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
-        warn_of_column(y, stacklevel=6)
+        warn_of_column(y)
         return _target_of(y, weights)
 
     def _read_more(self, y: Any, weights: Floats | None) -> ScoredTarget:

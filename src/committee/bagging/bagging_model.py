@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -25,6 +24,7 @@ from committee.base.params import (
     is_int,
 )
 from committee.base.sampling import RowSampler, plan_features, plan_rows
+from committee.base.warn import warn
 from committee.base.work import Progress, chunks, count_workers, in_order, resolve_threads
 from committee.evaluation.oob import OOB_ATTRIBUTES, OobRecorder, weighted_median
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
@@ -132,11 +132,7 @@ class BaggingModel(MetaEstimator):
         first = self._n_kept()
         draws = self._draws(table, target, groups, is_new=first == 0)
         if first == self.n_estimators:
-            warnings.warn(
-                "warm_start without a larger n_estimators adds no members",
-                UserWarning,
-                stacklevel=3,
-            )
+            warn("warm_start without a larger n_estimators adds no members")
             return
         if first:
             self._check_continues(table, target, draws, attributes)
@@ -272,11 +268,9 @@ class BaggingModel(MetaEstimator):
         seed = check_seed(self.random_state) if is_new else self._seed
         strata, balanced = self._strata(target)
         if target.weights is not None and (self.partition or not self.bootstrap):
-            warnings.warn(
+            warn(
                 "sample_weight with rows drawn without replacement: a row of weight two is more "
-                "likely to be drawn, but never counts twice. Use bootstrap=True for that",
-                UserWarning,
-                stacklevel=4,
+                "likely to be drawn, but never counts twice. Use bootstrap=True for that"
             )
         rows = plan_rows(
             table.n_rows,

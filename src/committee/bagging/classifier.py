@@ -299,7 +299,7 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
                 "y should be a 1d array, got an array of shape "
                 f"{labels.codes.shape} instead: {type(self).__name__} has one output"
             )
-        warn_of_column(y, stacklevel=4)
+        warn_of_column(y)
         codes = labels.codes[:, 0].astype(np.int64)
         classes = labels.classes[0]
         attributes = {"classes_": classes, "n_classes_": len(classes)}
@@ -327,7 +327,7 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
         return self.n_classes_
 
     def _oob_attributes(self, recorder: OobRecorder) -> dict[str, Any]:
-        return recorder.finish(stacklevel=6).attributes("oob_decision_function_")
+        return recorder.finish().attributes("oob_decision_function_")
 
     def _callee(self, method: str) -> str:
         if method == "decision_function":

@@ -219,7 +219,7 @@ class BaggingRegressor(RegressorMixin, BaggingModel):
         return self.combine == "median"
 
     def _oob_attributes(self, recorder: OobRecorder) -> dict[str, Any]:
-        estimates = recorder.finish(stacklevel=6)
+        estimates = recorder.finish()
         flat = estimates.values[:, 0] if estimates.values.shape[1] == 1 else estimates.values
         return estimates.attributes("oob_prediction_", flat)
 

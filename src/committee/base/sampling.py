@@ -7,7 +7,6 @@ the member only, so that samples are never stored: whoever needs one draws it ag
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from functools import cached_property
@@ -20,6 +19,7 @@ from sklearn.base import clone
 from committee._core import SamplingPlan, derive_key
 from committee.base.arrays import Floats
 from committee.base.params import is_int, is_real
+from committee.base.warn import warn
 from committee.files.codec_classes import register
 from committee.files.parts import FLAG, NOTHING, Part, array, whole
 
@@ -268,12 +268,10 @@ def sample_size(max_samples: Any, n_units: int, total: float, *, most: int | Non
 def _warn_of_small_weights(max_samples: float, n_draws: int, n_units: int, total: float) -> None:
     # Weights that add up to one are common, and a share of their sum is then next to nothing.
     if total < n_units and n_draws < min(max(10.0, n_units ** (1 / 3)), max_samples * n_units - 1):
-        warnings.warn(
+        warn(
             f"max_samples={max_samples!r} is a share of the sum of sample_weight, {total:.4g}: "
             f"each sample has only {n_draws} of {n_units} rows (or groups). Scale the weights, or "
-            "pass max_samples as an int",
-            UserWarning,
-            stacklevel=7,  # the call of fit
+            "pass max_samples as an int"
         )
 
 

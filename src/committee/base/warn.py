@@ -23,9 +23,11 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     level = 2
     while frame is not None and _is_inside(frame):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    # In a thread of a pool there is no caller outside.
+    warnings.warn(message, category, stacklevel=2 if frame is None else level)
 
 
 def _is_inside(frame: FrameType) -> bool:
-    # scikit-learn wraps some methods, `transform` for one.
-    return str(frame.f_globals.get("__name__", "")).startswith(("committee.", "sklearn."))
+    # scikit-learn wraps some methods, and calls estimators from its searches and pipelines.
+    module = str(frame.f_globals.get("__name__", ""))
+    return module.partition(".")[0] in ("committee", "sklearn", "joblib")

@@ -201,7 +201,7 @@ class ClassTask(BoostingTask):
 
     def read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
         """Read the labels of one output."""
-        warn_of_column(y, stacklevel=5)
+        warn_of_column(y)
         labels = read_classes(y)
         if labels.n_outputs > 1:
             raise ValueError(

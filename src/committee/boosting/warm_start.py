@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from committee.base.arrays import Floats
+from committee.base.warn import warn
 from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum
 from committee.boosting.rounds import RoundChoice
 from committee.boosting.training_data import TrainingRows, TrainingTable
@@ -71,11 +71,7 @@ class LastFit:
                 f"estimators_.shape[0]={n_kept} when warm_start==True"
             )
         if n_kept == n_estimators:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new trees.",
-                UserWarning,
-                stacklevel=4,
-            )
+            warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
         return n_kept
 
     def check_continues(

@@ -341,7 +341,7 @@ class OfClassifiers(CommitteeModel):
     _member_kind = "classifier"
 
     def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], Any]:
-        warn_of_column(y, stacklevel=5)
+        warn_of_column(y)
         return read_labels(y, pairs if self._is_prefit else [], type(self).__name__)
 
 
@@ -352,7 +352,7 @@ class OfRegressors(CommitteeModel):
     _output_methods = ("predict",)
 
     def _read_target(self, y: Any, pairs: Named) -> tuple[NDArray[Any], Any]:
-        warn_of_column(y, stacklevel=5)
+        warn_of_column(y)
         values, _ = read_reals(y)
         if values.shape[1] > 1:
             raise ValueError(

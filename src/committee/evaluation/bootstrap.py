@@ -8,7 +8,6 @@ hold for scores as well, with every comparison turned round.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -24,6 +23,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from committee.base.params import check_choice, check_int, check_real, check_seed, is_false
+from committee.base.warn import warn
 from committee.base.work import resolve_threads
 from committee.evaluation.bootstrap_metrics import (
     Answers,
@@ -299,19 +299,15 @@ class _Tally:
                 f"scoring {scoring!r} could not be computed out of bag: {self.failures[0]}"
             )
         if n_failed:
-            _warn(
+            warn(
                 f"scoring {scoring!r} could not be computed on {n_failed} of {n_resamples} "
                 f"resamples, which are left out: {self.failures[0]}"
             )
         if never:
-            _warn(
+            warn(
                 f"{never} of {n_rows} rows were never out of bag and do not count in the "
                 f"out-of-bag score; raise n_resamples (now {n_resamples}), or use larger strata"
             )
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=4)  # points at the call of bootstrap_score
 
 
 @dataclass(frozen=True, eq=False)
@@ -452,7 +448,7 @@ def _open_study(
     metric, name = choose_metric(estimator, scoring, classes, target, weights)
     fits_weights = has_fit_parameter(estimator, "sample_weight")
     if weights is not None and not fits_weights:
-        _warn(
+        warn(
             f"{type(estimator).__name__}.fit takes no sample_weight: models are fitted without "
             "the weights, which count in the metric only"
         )

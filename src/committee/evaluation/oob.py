@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.params import is_false
+from committee.base.warn import warn
 from committee.evaluation.point632 import combine_632
 from committee.evaluation.scored_target import Floats, OobMetric, Rows, ScoredTarget
 from committee.files.codec_classes import register
@@ -347,7 +348,7 @@ class OobRecorder:
     def _scored(self, votes: NDArray[Any]) -> Rows:
         return np.flatnonzero((votes > 0) & self.target.counted)
 
-    def finish(self, train_values: Floats | None = None, *, stacklevel: int = 3) -> OobEstimates:
+    def finish(self, train_values: Floats | None = None) -> OobEstimates:
         """Return the estimates, and warn if rows have none.
 
         Parameters
@@ -355,8 +356,6 @@ class OobRecorder:
         train_values : ndarray of float64, shape (n_rows, n_values), or None
             Predictions of the whole ensemble for the training rows; None takes those of the
             members that were added one by one.
-        stacklevel : int
-            Frames up to the user's call of `fit`.
         """
         metric = self._metric
         assert metric is not None
@@ -364,7 +363,7 @@ class OobRecorder:
         rows = self._scored(self._tally.votes)
         n_never = int((self._tally.votes == 0).sum())
         if n_never:
-            _warn_never(n_never, len(values), stacklevel + 1)
+            _warn_never(n_never, len(values))
         score = metric.score(values, rows) if len(rows) else math.nan
         if train_values is None and self._train.votes.any():
             train_values = self._train.values()
@@ -413,11 +412,9 @@ def _mean(errors: Floats) -> float:
     return float(known.mean()) if len(known) else math.nan
 
 
-def _warn_never(n_never: int, n_rows: int, stacklevel: int) -> None:
-    warnings.warn(
+def _warn_never(n_never: int, n_rows: int) -> None:
+    warn(
         f"{n_never} of {n_rows} rows were drawn by every member and have no out-of-bag prediction: "
         "it is NaN there, and the out-of-bag scores leave these rows out. More members "
-        "(n_estimators) or smaller samples (max_samples) leave fewer such rows",
-        UserWarning,
-        stacklevel=stacklevel,
+        "(n_estimators) or smaller samples (max_samples) leave fewer such rows"
     )

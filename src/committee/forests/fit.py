@@ -6,7 +6,6 @@ set together at the very end, so a fit that fails or is interrupted leaves the e
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +21,7 @@ from committee.base.params import (
     is_false,
 )
 from committee.base.sampling import RowSampler, plan_features, plan_rows
+from committee.base.warn import warn
 from committee.base.work import Progress, resolve_threads
 from committee.evaluation.oob import OobEstimates
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
@@ -195,11 +195,7 @@ class ForestModel(FittedForest, ABC):
                 f"len(estimators_)={n_kept} when warm_start==True"
             )
         if n_kept == self.n_estimators:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new trees.",
-                UserWarning,
-                stacklevel=4,
-            )
+            warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
         return n_kept
 
     def _plan(

@@ -170,7 +170,7 @@ def record_out_of_bag(
         recorder.add_segment(tally.sums, tally.votes, errors, is_total=True)
         begin = end
     train = forest.predict(job.table, hard=is_hard, n_threads=job.n_threads) / forest.n_trees
-    return recorder.finish(train, stacklevel=6)  # the call of fit
+    return recorder.finish(train)
 
 
 @register("TrainingRecord")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -12,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from committee.base.params import check_int, check_real
+from committee.base.warn import warn
 from committee.combining.selection.candidate_scores import Floats, MemberPredictions
 from committee.combining.selection.greedy_selection import Path, cross_fitted, walk
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
@@ -287,11 +287,9 @@ def _order(predictions: MemberPredictions, weights: Floats) -> PruningPath:
     trial = cross_fitted(predictions, lambda rest, fold: scored(fold, ordered(rest)), _SEED)
     if trial is None:  # too few rows to choose by some and score on others
         trial = scored(predictions, path)
-        warnings.warn(
+        warn(
             f"{predictions.n_rows} rows are too few to choose an order by some and to score it on "
-            "others; what is found is only promised",
-            UserWarning,
-            stacklevel=4,
+            "others; what is found is only promised"
         )
     found, accuracy = trial
     metric = predictions.scoring

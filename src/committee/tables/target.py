@@ -8,7 +8,6 @@ zero as absent.
 """
 
 import numbers
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
+from committee.base.warn import warn
 from committee.tables.column import Column, complex_error, numpy_column
 from committee.tables.frame import as_narwhals, frame_column
 
@@ -137,16 +137,15 @@ def read_known_classes(y: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
     return codes
 
 
-def warn_of_column(y: Any, stacklevel: int) -> None:
+def warn_of_column(y: Any) -> None:
     """Warn of a y with one column where one dimension is meant, as scikit-learn does."""
     if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning  # reading a target needs no more of it
 
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape "
             "of y to (n_samples,), for example using ravel().",
             DataConversionWarning,
-            stacklevel=stacklevel + 1,
         )
 
 

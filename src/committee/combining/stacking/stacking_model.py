@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 
 from committee.base.params import check_bool, check_choice, check_real, is_false, is_real
+from committee.base.warn import warn
 from committee.base.work import Progress, plain_algebra
 from committee.combining.combiner import CommitteeModel, check_member_kind
 from committee.combining.convex_weights import ConvexClassifier, ConvexRegressor
@@ -396,7 +396,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
         if report.leaked:
             if self.on_leak == "raise":
                 raise ValueError(report.message)
-            warnings.warn(report.message, UserWarning, stacklevel=4)
+            warn(report.message)
         return report
 
     # ---- predicting ----

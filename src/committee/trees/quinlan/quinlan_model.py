@@ -117,7 +117,7 @@ class QuinlanModel(ClassifierMixin, SingleTree):
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any) -> ClassTable:
         table, schema = read_table(X, self.categorical_features, self.numeric_text)
-        warn_of_column(y, stacklevel=3)
+        warn_of_column(y)
         labels = read_classes(y)
         if labels.n_outputs > 1:
             raise ValueError(
