@@ -89,8 +89,8 @@ class TargetStatistics:
     def own_schema(self, own: TableSchema, seen: TableSchema) -> TableSchema:
         """Return the user's features, with missing values as binning has found them."""
         pairs = enumerate(zip(own.features, seen.features, strict=False))
-        found = [(a if i in self.features else b).has_missing for i, (a, b) in pairs]
-        return own.with_missing(found)
+        features = tuple(a if i in self.features else b for i, (a, b) in pairs)
+        return TableSchema(features, own.names)
 
     def numbers(self, table: _core.Table) -> list[Floats]:
         """Return the numbers of new rows, one array for each encoded column."""

@@ -71,6 +71,9 @@ class FeatureInfo:
         Whether training saw missing values in it.
     from_text : bool, default=False
         Whether its numbers were written as text.
+    is_empty : bool, default=False
+        Whether training saw nothing but missing values in it. Then a later table may hold anything
+        there. Categories without values have no levels instead.
 
     Examples
     --------
@@ -84,8 +87,9 @@ class FeatureInfo:
     label: str
     has_missing: bool = False
     from_text: bool = False
+    is_empty: bool = False
 
-    _optional_fields = ("from_text",)
+    _optional_fields = ("from_text", "is_empty")
 
     _stored_parts: ClassVar[dict[str, Part]] = {
         "name": TEXT,
@@ -94,6 +98,7 @@ class FeatureInfo:
         "label": one_of(*_KIND_OF_LABEL),
         "has_missing": FLAG,
         "from_text": FLAG,
+        "is_empty": FLAG,
     }
 
     @classmethod

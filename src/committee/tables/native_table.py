@@ -20,10 +20,10 @@ from sklearn.base import is_classifier
 
 from committee.base.arrays import Rows
 from committee.base.warn import warn
+from committee.tables.conform import match_names
 from committee.tables.frame import as_narwhals, is_from
 from committee.tables.source import Columns, Matrix, SharedSource, Source, open_source, read_once
 from committee.tables.sparse import checked_csr
-from committee.tables.table import _match_names
 from committee.tables.target import read_classes
 
 
@@ -103,7 +103,7 @@ class AnyTable:
         if names is not None and self.names is not None:
             if tuple(names) == self.names:
                 return self
-            places = np.array(_match_names(tuple(names), self.names))
+            places = np.array(match_names(tuple(names), self.names))
             return AnyTable(self.take(None, places))
         if self.n_features != n_features:
             raise ValueError(

@@ -24,8 +24,9 @@ from committee.base.arrays import Floats
 from committee.base.warn import warn
 from committee.files.codec_classes import register
 from committee.files.parts import NOTHING, TEXT, Part, instance, tuple_of
-from committee.tables.column import DIRECT_TYPES, MAX_LEVELS, Column, FeatureInfo, Kind
-from committee.tables.numeric_text import TextReader, as_numbers, strays
+from committee.tables.column import DIRECT_TYPES, MAX_LEVELS, FeatureInfo, Kind
+from committee.tables.conform import conformed_column, match_names
+from committee.tables.numeric_text import TextReader
 from committee.tables.source import Matrix, SharedSource, Source, open_source
 
 __all__ = [
@@ -36,13 +37,6 @@ __all__ = [
     "read_table",
 ]
 
-_PLURAL = {
-    "number": "numbers",
-    "integer": "numbers",
-    "boolean": "numbers",
-    "datetime": "dates",
-    "timedelta": "durations",
-}
 _DTYPE_OF_KIND = {Kind.REAL: np.float64, Kind.INTEGER: np.int64, Kind.CATEGORY: np.int32}
 
 
@@ -116,13 +110,19 @@ class TableSchema:
     def _is_all_real(self) -> bool:
         return all(feature.kind == Kind.REAL for feature in self.features)
 
-    def with_missing(self, has_missing: Sequence[bool]) -> TableSchema:
-        """Return the schema with what training found out: which features have missing values."""
-        features = tuple(
-            feature if feature.has_missing == missing else replace(feature, has_missing=missing)
-            for feature, missing in zip(self.features, has_missing, strict=True)
-        )
-        return TableSchema(features, self.names)
+    def completed(self, dataset: _core.BinnedDataset) -> TableSchema:
+        """Return the schema with what binning found: missing values, and features without others.
+
+        Rows of weight zero are not looked at.
+        """
+        features = []
+        for position, feature in enumerate(self.features):
+            has_missing = dataset.has_missing(position)
+            is_empty = has_missing and feature.levels is None and dataset.n_codes(position) == 1
+            if (feature.has_missing, feature.is_empty) != (has_missing, is_empty):
+                feature = replace(feature, has_missing=has_missing, is_empty=is_empty)
+            features.append(feature)
+        return TableSchema(tuple(features), self.names)
 
     def read(self, X: Any, estimator_name: str) -> _core.Table:
         """Read a table to predict from.
@@ -172,14 +172,14 @@ class TableSchema:
             )
         table = _core.Table(source.n_rows)
         for feature, position in zip(self.features, positions, strict=True):
-            column = _conform(source.column(position), feature, source.where(position))
+            column = conformed_column(source, position, feature)
             table.add_column(int(feature.kind), column.values, column.mask)
         return table
 
     def _positions(self, source: Source, estimator_name: str) -> Sequence[int]:
         """Where each feature stands in the given table."""
         if self.names is not None and source.names is not None:
-            return _match_names(self.names, source.names)
+            return match_names(self.names, source.names)
         if source.n_features != len(self.features):
             raise ValueError(
                 f"X has {source.n_features} features, but {estimator_name} is expecting "
@@ -344,72 +344,6 @@ def _too_many_levels(n_levels: int, where: str) -> ValueError:
         f"{where} is a category with {n_levels} levels; at most {MAX_LEVELS} are supported. "
         "Leave the column out if it names single rows, else merge its rare levels"
     )
-
-
-def _conform(column: Column, feature: FeatureInfo, where: str) -> Column:
-    """Return the column as the feature needs it, or say how it changed since `fit`."""
-    if feature.levels is not None:
-        return _conform_levels(column.as_category(), feature.levels, where)
-    expected = _PLURAL[feature.label]
-    examples: Sequence[Any] = column.levels or ()
-    if expected == "numbers" and examples:
-        # A feature that was itself read from text takes other text for missing, as a category does.
-        examples = () if feature.from_text else strays(column)
-        column = column if examples else as_numbers(column, where)
-    found = "text" if column.levels is not None else _PLURAL[column.label]
-    if found == expected:
-        return column
-    if column.is_all_missing():
-        return Column("number", np.full(len(column.values), np.nan))
-    example = f" (such as {examples[0]!r})" if examples else ""
-    raise ValueError(f"{where} holds {found}{example}; expected {expected}, as in fit")
-
-
-def _conform_levels(column: Column, levels: tuple[Any, ...], where: str) -> Column:
-    """Give the column the codes of training; -2 to levels that `fit` did not see."""
-    given = column.levels or ()
-    if given == levels:
-        return column
-    if given and levels:
-        # Text "1" and the number 1 are different levels. If all of one sort meet all of the other,
-        # the column was read in another way than in fit, and every row would be missing.
-        _refuse_other_sort(given, levels, where)
-    code_of = {level: code for code, level in enumerate(levels)}
-    new_code = np.fromiter((code_of.get(level, -2) for level in given), np.int32, len(given))
-    new_code = np.append(new_code, np.int32(-1))  # where code -1 points to
-    return Column("category", new_code[column.values], None, levels)
-
-
-def _refuse_other_sort(given: tuple[Any, ...], levels: tuple[Any, ...], where: str) -> None:
-    given_text = {isinstance(level, str) for level in given}
-    known_text = {isinstance(level, str) for level in levels}
-    if not given_text & known_text:
-        found, expected = ("text", "numbers") if given_text == {True} else ("numbers", "text")
-        raise ValueError(
-            f"{where} holds {found} (such as {given[0]!r}); expected a category whose levels are "
-            f"{expected} (such as {levels[0]!r}), as in fit"
-        )
-
-
-def _match_names(fitted: tuple[str, ...], given: tuple[str, ...]) -> Sequence[int]:
-    if fitted == given:
-        return range(len(given))
-    position_of = {name: position for position, name in enumerate(given)}
-    missing = sorted(set(fitted) - set(given))
-    unexpected = sorted(set(given) - set(fitted))
-    if not missing and not unexpected:
-        return [position_of[name] for name in fitted]
-    message = "The feature names should match those that were passed during fit.\n"
-    if unexpected:
-        message += "Feature names unseen at fit time:\n" + _bullets(unexpected)
-    if missing:
-        message += "Feature names seen at fit time, yet now missing:\n" + _bullets(missing)
-    raise ValueError(message)
-
-
-def _bullets(names: list[str], limit: int = 5) -> str:
-    shown = [f"- {name}\n" for name in names[:limit]]
-    return "".join(shown) + ("- ...\n" if len(names) > limit else "")
 
 
 def _category_mask(categorical_features: Any, source: Source) -> NDArray[np.bool_]:

@@ -230,8 +230,7 @@ def bin_table(
         dataset = table.binned((max_bins, exact), bin_by)
     else:
         dataset = bin_by(table, weights)
-    has_missing = [dataset.has_missing(feature) for feature in range(schema.n_features)]
-    return dataset, schema.with_missing(has_missing)
+    return dataset, schema.completed(dataset)
 
 
 def check_reals(

@@ -21,9 +21,10 @@ from committee.base.work import resolve_threads
 from committee.files.codec_classes import register
 from committee.files.parts import FLAG, Part, array, instance, one_of, real, tuple_of
 from committee.tables.column import Column, FeatureInfo
+from committee.tables.conform import conformed_column
 from committee.tables.native_table import AnyTable
 from committee.tables.numeric_text import TextReader
-from committee.tables.table import TableSchema, _conform
+from committee.tables.table import TableSchema
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -87,16 +88,18 @@ class RowEncoder:
             levels = column.levels
             if levels is None:
                 values = _numbers(column)
-                has_missing = bool(np.isnan(values).any())
+                is_missing = np.isnan(values)
+                has_missing, is_empty = bool(is_missing.any()), bool(is_missing.all())
                 numbers[:, position] = _location(values, weights) if scale else (1.0, 0.0, 1.0)
                 has_others.append(False)
             else:
-                has_missing = bool((column.values < 0).any())
+                has_missing, is_empty = bool((column.values < 0).any()), False
                 kept = _frequent_levels(column, weights)
                 has_others.append(len(kept) < len(levels))
                 levels = tuple(levels[code] for code in kept)
             info = FeatureInfo.of(name, column)
-            infos.append(replace(info, levels=levels, has_missing=has_missing))
+            info = replace(info, levels=levels, has_missing=has_missing, is_empty=is_empty)
+            infos.append(info)
         step = math.sqrt(0.5) if metric == "euclidean" else 0.5  # a change moves two coordinates
         bound = _FAR if scale else _FAR_UNSCALED
         schema = TableSchema(tuple(infos), table.names)
@@ -107,9 +110,7 @@ class RowEncoder:
         """Return the points of the rows of a table, whose columns are those of `fit` in order."""
         source = table.opened()
         parts = [
-            self._coordinates(
-                _conform(source.column(position), info, source.where(position)), position
-            )
+            self._coordinates(conformed_column(source, position, info), position)
             for position, info in enumerate(self.schema.features)
         ]
         return np.ascontiguousarray(np.hstack(parts) + 0.0)  # no minus zero

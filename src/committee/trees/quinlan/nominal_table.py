@@ -37,7 +37,8 @@ class NominalCodes:
     --------
     >>> from committee.tables.table import read_table
     >>> table, schema = read_table([["a", 1.0], ["b", 7.0], ["a", None]])
-    >>> codes = NominalCodes(schema.with_missing([False, True]), (None, np.array([4.0])))
+    >>> dataset = _core.BinnedDataset(table, None, [2, 0])
+    >>> codes = NominalCodes(schema.completed(dataset), (None, np.array([4.0])))
     >>> codes.recode(table).levels(1).tolist()
     [0, 1, 2]
     """
@@ -150,7 +151,6 @@ def discretize(
                 dataset, feature, classes=classes, n_classes=[n_classes], weights=weights
             )
             cuts.append(np.unique(found))
-    has_missing = [dataset.has_missing(feature) for feature in range(schema.n_features)]
-    codes = NominalCodes(schema.with_missing(has_missing), tuple(cuts))
+    codes = NominalCodes(schema.completed(dataset), tuple(cuts))
     codes.check_levels()
     return codes
