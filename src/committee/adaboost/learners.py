@@ -235,7 +235,8 @@ class AnyFitter:
         params = dict(self.fit_params)
         if self.sample is not None:
             rows = self._drawn(self.sample, distribution, number)
-            return member.fit(self.table.take(rows, None), self.y[rows], **params)
+            member.fit(self.table.take(rows, None), self.y[rows], **params)
+            return member
         # To estimators that read tables by themselves a row of weight zero is absent.
         is_whole = reads_tables(member) or bool((distribution > 0).all())
         rows = np.arange(len(distribution)) if is_whole else np.flatnonzero(distribution)
@@ -243,7 +244,8 @@ class AnyFitter:
         y = self._shown_y if is_whole else self.y[rows]
         # With a mean of one, as if there were no weights: to some learners their size matters.
         params["sample_weight"] = distribution[rows] * self.n_counted
-        return member.fit(table, y, **params)
+        member.fit(table, y, **params)
+        return member
 
     @cached_property
     def _shown_y(self) -> Any:

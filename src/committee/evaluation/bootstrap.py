@@ -398,9 +398,9 @@ class _Study:
             weights = None if weights is None else weights[bag]
             if self.classes is not None and len(self.classes) > 1 and (y == y[0]).all():
                 return DummyClassifier(strategy="most_frequent").fit(X, y)
-        if weights is not None and self.fits_weights:
-            return model.fit(X, y, sample_weight=weights)
-        return model.fit(X, y)
+        params = {"sample_weight": weights} if weights is not None and self.fits_weights else {}
+        model.fit(X, y, **params)
+        return model
 
 
 def _run_batch(
