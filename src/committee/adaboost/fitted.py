@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
 from committee.adaboost.trace import AdaBoostTrace, RoundLog
-from committee.base.params import check_bool, check_int, check_real, or_auto
+from committee.base.params import check_bool, check_int, check_real, check_verbose, or_auto
 from committee.base.work import resolve_threads
 from committee.evaluation.scored_target import resolve_metric
 from committee.files.parts import FITTED, Part, array, instance, list_of, maybe, whole
@@ -99,8 +99,7 @@ class FittedAdaBoost(MetaEstimator):
             with or_auto():
                 check_bool("resampling", self.resampling)
         check_bool("keep_weights", self.keep_weights)
-        is_switch = isinstance(self.verbose, bool | np.bool_)
-        check_int("verbose", int(self.verbose) if is_switch else self.verbose, 0)
+        check_verbose(self.verbose)
         if self.scoring is not None and isinstance(resolve_metric(self.scoring, "scoring"), bool):
             raise TypeError(
                 f"scoring must be None, a metric or the name of a scorer; got {self.scoring!r}"

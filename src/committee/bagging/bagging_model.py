@@ -20,6 +20,7 @@ from committee.base.params import (
     check_int,
     check_max_features,
     check_seed,
+    check_verbose,
     is_false,
     is_int,
 )
@@ -238,9 +239,7 @@ class BaggingModel(MetaEstimator):
         for name in ("bootstrap", "bootstrap_features", "warm_start", "partition"):
             check_bool(name, getattr(self, name))
         check_choice("weighting", self.weighting, ("oob",), none=True)
-        check_int(
-            "verbose", int(self.verbose) if self.verbose in (True, False) else self.verbose, 0
-        )
+        check_verbose(self.verbose)
         resolve_metric(self.oob_score)
         check_estimator_kind(self._get_estimator(), get_tags(self).estimator_type)
         if self.partition and self.max_samples is not None:

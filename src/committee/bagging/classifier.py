@@ -43,10 +43,11 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
         Number of members.
     max_samples : int, float or None, default=None
         Draws in a sample: None as many as there are rows, an int that many, a float that share of
-        the rows (of the sum of `sample_weight`). More than all rows is fine with replacement.
-        With groups, groups are counted.
+        the rows (of the sum of `sample_weight`). With replacement there may be more draws than
+        rows (a float above 1.0, which scikit-learn refuses). With groups, groups are counted.
     max_features : int, float, {"sqrt", "log2", "log2+1"} or None, default=1.0
-        Features drawn for each member.
+        Features drawn for each member: an int that many, at most all of them; a float in (0, 1]
+        that share; None all.
     bootstrap : bool, default=True
         Draw rows with replacement.
     bootstrap_features : bool, default=False

@@ -135,6 +135,17 @@ def check_bool(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def check_verbose(value: Any) -> int:
+    """Check `verbose`: False and True are 0 and 1.
+
+    Examples
+    --------
+    >>> check_verbose(True), check_verbose(2)
+    (1, 2)
+    """
+    return check_int("verbose", int(value) if isinstance(value, bool | np.bool_) else value, 0)
+
+
 @overload
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int: ...
 

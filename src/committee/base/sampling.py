@@ -342,7 +342,15 @@ def plan_rows(
     else:
         n_draws = sample_size(max_samples, n_units, total, most=None if bootstrap else n_present)
     sampler = RowSampler(
-        n_rows, seed, n_draws, bootstrap, n_portions, balanced, units, unit_weights, unit_strata
+        n_rows,
+        seed,
+        n_draws,
+        bool(bootstrap),
+        n_portions,
+        balanced,
+        units,
+        unit_weights,
+        unit_strata,
     )
     if not bootstrap and not n_portions:
         _check_shares(*sampler._strata)
@@ -436,4 +444,4 @@ def plan_features(
     >>> len(sampler.rows(0))
     2
     """
-    return RowSampler(n_features, feature_seed(seed), n_drawn, bootstrap)
+    return RowSampler(n_features, feature_seed(seed), n_drawn, bool(bootstrap))

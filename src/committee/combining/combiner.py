@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from committee.base.params import Estimator, check_int, check_seed
+from committee.base.params import Estimator, check_seed, check_verbose
 from committee.base.work import Progress
 from committee.combining.level_one import (
     LayerPlan,
@@ -261,8 +261,7 @@ class CommitteeModel(NamedMembers):
 
     def _check_switches(self) -> None:
         check_cv(self.cv)
-        is_switch = isinstance(self.verbose, bool | np.bool_)
-        check_int("verbose", int(self.verbose) if is_switch else self.verbose, 0)
+        check_verbose(self.verbose)
 
     @property
     def _is_prefit(self) -> bool:
@@ -402,7 +401,7 @@ def read_labels(y: Any, fitted: Named, name: str) -> tuple[NDArray[Any], NDArray
 
 
 def _checked_pairs(pairs: Any, where: str, kind: str) -> Named:
-    if not isinstance(pairs, Sequence) or isinstance(pairs, str) or len(pairs) == 0:
+    if not isinstance(pairs, list) or not pairs:
         raise ValueError(
             f"Invalid 'estimators' attribute, {where!r} should be a non-empty list of (string, "
             f"estimator) tuples; got {pairs!r}"
