@@ -1,4 +1,4 @@
-"""Voting, stacking and bagging refuse the parameters that scikit-learn's classes of the same name do.
+"""Voting, stacking and bagging refuse the parameters that scikit-learn's classes refuse.
 
 Where they accept more, that is listed here and documented at the parameter.
 """
