@@ -58,6 +58,23 @@ def test_every_leaf_has_enough_rows(rng, exact, weights, hessians):
     assert arrays["n_rows"][is_leaf].min() >= 15
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_weights_of_a_round_replace_the_first(rng, exact):
+    first = rng.integers(1, 5, 300).astype(float)
+    later = rng.integers(0, 2, 300) * first
+    _, dataset = make_dataset(rng, 300, first, exact)
+    settings = {"max_leaf_nodes": 9, "min_rows_leaf": 7}
+    booster, expected = (_core.Booster(dataset, settings, each) for each in (first, later))
+    gradients, hessians = rng.normal(size=300), rng.random(300)
+    booster.grow(gradients, hessians)
+    booster.weigh(later)
+    trees = [each.grow(gradients, hessians).arrays() for each in (booster, expected)]
+    for name, values in trees[0].items():
+        np.testing.assert_array_equal(values, trees[1][name], err_msg=name)
+    with pytest.raises(ValueError, match="weights must not be negative"):
+        booster.weigh(-first)
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e-9, 1.0, 1e9, 1e300])
 @pytest.mark.parametrize("weight", [1.0, 1e6, 0.3])
 def test_units_of_targets_and_weights_do_not_matter(rng, scale, weight):

@@ -17,6 +17,9 @@ class Table:
     def from_matrix(matrix: NDArray[Any]) -> Table: ...
     def add_from(self, table: Table, feature: int) -> None: ...
     def levels(self, feature: int) -> NDArray[np.int32]: ...
+    def row_keys(
+        self, keys: NDArray[np.uint64], level_keys: Sequence[Sequence[int]], n_threads: int = 1
+    ) -> NDArray[np.uint64]: ...
     @property
     def n_rows(self) -> int: ...
     @property
@@ -329,6 +332,9 @@ class Booster:
         progress: Callable[[int], object] | None = None,
     ) -> Tree:
         """Grow a tree on the derivatives of a loss."""
+
+    def weigh(self, weights: NDArray[np.float64]) -> None:
+        """Weigh the rows otherwise in the next trees; whole weights stay whole."""
 
     def leaves(self) -> NDArray[np.uint32]:
         """Return the node of the last tree that each row has reached."""

@@ -98,20 +98,30 @@ BoostOptions options_of(const nb::dict& settings, std::size_t n_features) {
   return options;
 }
 
+std::span<const double> checked_weights(const std::optional<Vector<double>>& weights,
+                                        std::size_t n_rows) {
+  const auto row_weights = span_of(weights, n_rows, "weights");
+  if (std::any_of(row_weights.begin(), row_weights.end(), [](double w) { return !(w >= 0.0); })) {
+    throw nb::value_error("weights must not be negative");
+  }
+  return row_weights;
+}
+
 std::unique_ptr<BoosterObject> make_booster(nb::object dataset, const nb::dict& settings,
                                             const std::optional<Vector<double>>& weights,
                                             std::size_t n_threads) {
   const BinnedDataset& binned = nb::cast<const DatasetObject&>(dataset).dataset;
   BoostOptions options = options_of(settings, binned.n_features());
   options.n_threads = std::max<std::size_t>(n_threads, 1);
-  const auto row_weights = span_of(weights, binned.n_rows(), "weights");
-  if (std::any_of(row_weights.begin(), row_weights.end(), [](double w) { return !(w >= 0.0); })) {
-    throw nb::value_error("weights must not be negative");
-  }
+  const auto row_weights = checked_weights(weights, binned.n_rows());
   Booster booster =
       run_monitored(nb::none(), [&](Monitor&) { return Booster(binned, options, row_weights); });
   return std::make_unique<BoosterObject>(
       BoosterObject{std::move(dataset), std::move(booster), binned.n_rows()});
+}
+
+void weigh(BoosterObject& self, const Vector<double>& weights) {
+  self.booster.weigh(checked_weights(std::optional(weights), self.n_rows));
 }
 
 TreeObject grow(BoosterObject& self, const Vector<double>& gradients,
@@ -290,6 +300,7 @@ void register_booster(nb::module_& m) {
            nb::kw_only(), nb::arg("learning_rate") = 1.0, nb::arg("seed") = 0,
            nb::arg("sample") = nb::none(), nb::arg("progress") = nb::none(),
            "Grow a tree on the derivatives of a loss.")
+      .def("weigh", &weigh, nb::arg("weights"), "Weigh the rows otherwise in the next trees.")
       .def("leaves", &leaves_of, "The node of the last tree that each row has reached.")
       .def("add_to", &add_to, nb::arg("tree"), nb::arg("scores").noconvert(),
            nb::arg("n_threads") = 1,

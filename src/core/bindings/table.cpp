@@ -1,18 +1,25 @@
 #include "table.hpp"
 
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <span>
+
 #include "arrays.hpp"
+#include "data/row_keys.hpp"
+#include "gil.hpp"
 #include "tree/tree.hpp"
 
 namespace committee {
 namespace {
 
-void check_length(const std::string& what, std::size_t found, std::size_t n_rows) {
-  if (found == n_rows) return;
+void check_length(const std::string& what, std::size_t found, std::size_t wanted,
+                  const char* unit = "rows") {
+  if (found == wanted) return;
   throw nb::value_error((what + " has " + std::to_string(found) + " entries; the table has " +
-                         std::to_string(n_rows) + " rows")
+                         std::to_string(wanted) + " " + unit)
                             .c_str());
 }
 
@@ -39,6 +46,22 @@ nb::ndarray<nb::numpy, std::int32_t> levels_of(const TableObject& table, std::si
     levels[row] = read_level(view.columns[feature], row);
   }
   return to_array(std::move(levels));
+}
+
+using Keys = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+nb::ndarray<nb::numpy, std::uint64_t> keys_of(
+    const TableObject& table, const Keys& keys,
+    const std::vector<std::vector<std::uint64_t>>& level_keys, std::size_t n_threads) {
+  const TableView& view = table.view();
+  check_length("keys", keys.shape(0), view.n_rows);
+  check_length("level_keys", level_keys.size(), view.n_features(), "columns");
+  auto out = empty_array<std::uint64_t>({view.n_rows});
+  const std::span<std::uint64_t> result(out.data(), view.n_rows);
+  std::copy_n(keys.data(), view.n_rows, result.begin());
+  const WithoutGil without_gil;
+  add_row_keys(view, level_keys, n_threads, result);
+  return out;
 }
 
 }  // namespace
@@ -128,6 +151,8 @@ void register_table(nb::module_& m) {
            nb::sig("def add_from(self, table: Table, feature: int) -> None"),
            "Add a column of another table, without a copy.")
       .def("levels", &levels_of, nb::arg("feature"), "A copy of the level numbers of a category.")
+      .def("row_keys", &keys_of, nb::arg("keys"), nb::arg("level_keys"), nb::arg("n_threads") = 1,
+           "A number for each row that depends on its cells and on its number in keys.")
       .def_prop_ro("n_rows", [](const TableObject& table) { return table.view().n_rows; })
       .def_prop_ro("n_features", [](const TableObject& table) { return table.view().n_features(); })
       .def_prop_ro("kinds", [](const TableObject& table) {

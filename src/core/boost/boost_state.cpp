@@ -8,9 +8,8 @@ namespace committee {
 namespace {
 
 // How often each row counts; empty: once.
-std::vector<std::uint32_t> counts_of(std::span<const double> weights) {
+std::vector<std::uint32_t> counts_of(std::span<const double> weights, bool are_whole) {
   if (weights.empty()) return {};
-  const bool are_whole = are_repetitions(weights);
   std::vector<std::uint32_t> counts;
   counts.reserve(weights.size());
   for (const double weight : weights) {
@@ -39,7 +38,7 @@ BoostState::BoostState(const BinnedDataset& binned, const BoostOptions& boost_op
       options(boost_options),
       weights(row_weights.begin(), row_weights.end()),
       are_repetitions(committee::are_repetitions(weights)),
-      counts(counts_of(weights)),
+      counts(counts_of(weights, are_repetitions)),
       columns(binned, weights.empty() ? std::vector<double>(binned.n_rows(), 1.0) : weights),
       leaves(binned.n_rows(), 0U) {
   if (is_exact(binned)) {
@@ -48,6 +47,11 @@ BoostState::BoostState(const BinnedDataset& binned, const BoostOptions& boost_op
   } else {
     records = make_record_groups(columns.all(), binned.n_rows(), options.n_threads);
   }
+}
+
+void BoostState::weigh(std::span<const double> row_weights) {
+  weights.assign(row_weights.begin(), row_weights.end());
+  counts = counts_of(weights, are_repetitions);
 }
 
 }  // namespace committee

@@ -24,6 +24,9 @@ struct BoostState {
   BoostState(const BinnedDataset& binned, const BoostOptions& boost_options,
              std::span<const double> row_weights);
 
+  // Other weights for the next trees. Where the first were repetitions, so are these.
+  void weigh(std::span<const double> row_weights);
+
   const BinnedDataset& dataset;
   BoostOptions options;
   std::vector<double> weights;

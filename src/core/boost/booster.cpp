@@ -490,6 +490,8 @@ Booster::Booster(const BinnedDataset& dataset, const BoostOptions& options,
 Booster::~Booster() = default;
 Booster::Booster(Booster&&) noexcept = default;
 
+void Booster::weigh(std::span<const double> weights) { state_->weigh(weights); }
+
 Tree Booster::grow(const BoostRound& round, Monitor& monitor) {
   return Grower(*state_, round, monitor).grow();
 }

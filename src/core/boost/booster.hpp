@@ -38,6 +38,9 @@ class Booster {
   ~Booster();
   Booster(Booster&&) noexcept;
 
+  // Other weights for the next trees, such as those of repetitions that are drawn.
+  void weigh(std::span<const double> weights);
+
   // Values of the tree are steps, -learning_rate * G / (H + l2). Its impurities are the
   // second-order loss after the best step, per unit of weight, so that their decreases are gains.
   Tree grow(const BoostRound& round, Monitor& monitor);
