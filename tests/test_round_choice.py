@@ -10,7 +10,6 @@ from sklearn.metrics import log_loss, mean_squared_error
 import committee
 from committee import GradientBoostingClassifier, GradientBoostingRegressor, plot_training
 from committee.boosting.rounds import RoundChoice
-from committee.evaluation.early_stopping import fold_rows
 
 
 @pytest.fixture
@@ -108,47 +107,6 @@ def test_a_row_of_weight_two_is_a_group_of_two_rows(kind, params, request, rng):
     twice = clone(model).fit(X_twice, y_twice, groups=group)
     assert weighted.n_estimators_ == twice.n_estimators_
     np.testing.assert_allclose(weighted._scores(X), twice._scores(X), rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("kind", ["numbers", "classes"])
-@pytest.mark.parametrize(
-    "params",
-    [
-        {"learning_rate": 0.3},
-        {"n_estimators": 10, "subsample": 0.7},
-        {"n_estimators": 30, "learning_rate": 0.3, "early_stopping": True},
-    ],
-)
-def test_weighted_rows_and_repeated_rows_agree_within_the_spread_of_seeds(
-    kind, params, request, rng
-):
-    """What scikit-learn checks for one seed, where draws make it a matter of means.
-
-    Copies of a row are one group: dealt into folds one by one, they would be known when one of
-    them is held out.
-    """
-    X, y = (part[:80] for part in request.getfixturevalue(kind))
-    cls = GradientBoostingRegressor if kind == "numbers" else GradientBoostingClassifier
-    weight = 1 + (y > np.median(y)) * rng.integers(1, 6, len(y))
-    row = np.arange(len(y))
-    X_twice, y_twice, group = repeated(weight, X, y, row)
-
-    def answers(first_seed, *table, **options):
-        fits = [
-            cls(random_state=first_seed + k, **params).fit(*table, **options) for k in range(30)
-        ]
-        if kind == "classes":
-            return np.array([model.predict_proba(X[:40])[:, 2] for model in fits])
-        return np.array([model.predict(X[:40]) for model in fits])
-
-    def distance(a, b):
-        """Root mean square of the differences of means, in their standard errors."""
-        error = np.hypot(a.std(axis=0, ddof=1), b.std(axis=0, ddof=1)) / np.sqrt(len(a))
-        return np.sqrt(np.mean(((a.mean(axis=0) - b.mean(axis=0)) / error) ** 2))
-
-    twice = answers(0, X_twice, y_twice, groups=group)
-    assert distance(answers(100, X, y, weight, groups=row), twice) < 2
-    assert distance(answers(200, X, y, groups=row), twice) > 3  # weights matter here
 
 
 def test_threads_do_not_change_a_bit(classes):
@@ -260,24 +218,6 @@ def test_noise_is_not_learnt(rng):
     two = GradientBoostingClassifier(random_state=0).fit(X[:300], labels[:300])
     constant = log_loss(labels[300:], np.full(300, share))
     assert log_loss(labels[300:], two.predict_proba(X[300:])[:, 1]) < 1.02 * constant
-
-
-def test_folds_are_disjoint_and_keep_shares_groups_and_single_rows(rng):
-    codes = np.array([0] * 40 + [1] * 11 + [2], np.int32)
-    parts = fold_rows(52, 5, rng, classes=codes)
-    assert np.array_equal(np.sort(np.concatenate(parts)), np.arange(51))  # not the only row of 2
-    assert all(
-        (codes[part] == 0).sum() == 8 and 2 <= (codes[part] == 1).sum() <= 3 for part in parts
-    )
-    groups = rng.integers(0, 12, 52)
-    parts = fold_rows(52, 5, rng, groups=groups)
-    assert np.array_equal(np.sort(np.concatenate(parts)), np.arange(52))
-    assert sum(len(set(groups[part])) for part in parts) == len(set(groups))
-    assert max(map(len, parts)) - min(map(len, parts)) <= 9
-    present = rng.random(52) < 0.5
-    assert present[np.concatenate(fold_rows(52, 3, rng, weights=present * 1.0))].all()
-    with pytest.raises(ValueError, match="groups must have two groups or more"):
-        fold_rows(4, 2, rng, groups=[1, 1, 1, 1])
 
 
 # --- what else decides ----------------------------------------------------------------------------

@@ -22,17 +22,6 @@ from committee import GradientBoostingClassifier, GradientBoostingRegressor
 
 BOTH = [GradientBoostingClassifier, GradientBoostingRegressor]
 
-_DRAWN = "rows are drawn or held out: a row of weight two as a whole, its copies one by one"
-
-
-def expected_failures(estimator):
-    draws = estimator.n_estimators == "auto" or estimator.subsample not in (1.0, "auto")
-    holds_out = estimator.early_stopping is True or estimator.n_iter_no_change is not None
-    if not draws and not holds_out:
-        return {}
-    kinds = ("dense", "sparse")
-    return {f"check_sample_weight_equivalence_on_{kind}_data": _DRAWN for kind in kinds}
-
 
 @parametrize_with_checks(
     [
@@ -45,8 +34,7 @@ def expected_failures(estimator):
         GradientBoostingRegressor(
             n_estimators=9, learning_rate=0.5, loss="huber", max_splits=4, early_stopping=True
         ),
-    ],
-    expected_failed_checks=expected_failures,
+    ]
 )
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)

@@ -91,7 +91,7 @@ def test_out_of_bag_losses_are_those_of_the_rows_not_drawn(table):
     model = GradientBoostingRegressor(n_estimators=30, subsample=0.5, random_state=0).fit(X, y)
     stages = np.array([np.full(400, y.mean()), *model.staged_predict(X)])
     losses = (y - stages) ** 2 / 2
-    drawn = np.array([_sample(model, y, number) for number in range(30)])
+    drawn = _samples(model, X, y, 30)
     assert (drawn.sum(axis=1) == 200).all()
     expected = [losses[k + 1][~drawn[k]].mean() for k in range(30)]
     np.testing.assert_allclose(model.oob_scores_, expected)
@@ -102,11 +102,15 @@ def test_out_of_bag_losses_are_those_of_the_rows_not_drawn(table):
         _ = GradientBoostingRegressor(n_estimators=2).fit(X, y).oob_improvement_
 
 
-def _sample(model, y, number):
-    from committee.base.sampling import plan_rows
+def _samples(model, X, y, n_rounds):
+    from committee._core import derive_key
+    from committee.base.sampling import SeedUse
+    from committee.evaluation.content_order import ContentOrder, table_keys, with_columns
 
-    plan = plan_rows(len(y), model._seed, bootstrap=False, max_samples=len(y) // 2)
-    return plan.counts(number) > 0
+    keys = table_keys(X, derive_key(model._seed, SeedUse.FOLDS))
+    order = ContentOrder(keys, np.ones(len(y), np.int64), with_columns(keys, y[:, np.newaxis]))
+    sampler = order.sampler(model.subsample, model._seed)
+    return np.array([sampler.drawn(number) > 0 for number in range(n_rounds)])
 
 
 # --- extremes -------------------------------------------------------------------------------------

@@ -28,7 +28,8 @@ from committee.adaboost.votes import AnyVotes, TreeVotes, make_votes, votes_of
 from committee.adaboost.watch import Watch
 from committee.base.warn import warn
 from committee.base.work import Progress
-from committee.evaluation.content_folds import content_folds, row_keys, table_keys
+from committee.evaluation.content_folds import content_folds
+from committee.evaluation.content_order import row_keys, table_keys
 from committee.evaluation.scored_target import ScoredTarget
 from committee.tables.native_table import AnyTable
 from committee.tables.target import read_classes, read_known_classes, warn_of_column
@@ -223,9 +224,9 @@ class AdaBoostFit(BoostedTable):
 
     def _keys(self) -> NDArray[np.uint64]:
         if self.schema is not None:
-            return row_keys(self.dataset)
+            return row_keys(self.table, self.schema, n_threads=self.n_threads)
         try:
-            return table_keys(self.table.opened(), self.weights)
+            return table_keys(self.table.opened())
         except (TypeError, ValueError):  # only the estimator can read it: rows count as distinct
             return np.random.default_rng(self.seed).permutation(self.table.n_rows).astype(np.uint64)
 

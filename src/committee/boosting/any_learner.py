@@ -13,13 +13,11 @@ from committee.base.arrays import Floats
 from committee.base.sampling import member_seed, seeded_clone
 from committee.boosting.defaults import BoostingChoices
 from committee.boosting.task import BoostingParameters
-from committee.boosting.training_data import TrainingRows, TrainingTable
+from committee.boosting.training_data import RoundRows, TrainingRows, TrainingTable
 from committee.boosting.tree_learner import largest_step
 from committee.losses.objective import Objective
 from committee.members.meta_estimator import takes_weights
 from committee.tables.native_table import AnyTable
-
-Sample = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +71,7 @@ class AnyLearner:
         objective: Objective,
         scores: Floats,
         number: int,
-        sample: Sample | None,
+        sample: RoundRows | None,
         progress: Callable[[int], object] | None = None,
     ) -> tuple[list[Any], float]:
         """Fit the members of round `number`, and add their steps to the scores.
@@ -81,12 +79,15 @@ class AnyLearner:
         Return the members and a bound of what the round has added to any score.
         """
         pairs = objective.gradients(scores)
-        rows = self.rows if sample is None else np.flatnonzero(sample)
+        rows = self.rows if sample is None else np.flatnonzero(sample.mask)
         table = self.table.take(rows, None)
         chosen = slice(None) if rows is None else rows
         options = {}
-        if self.weighs and objective.weights is not None:
-            options["sample_weight"] = objective.weights[chosen]
+        weights = objective.weights
+        if sample is not None and sample.weights is not None:
+            weights = sample.weights
+        if self.weighs and weights is not None:
+            options["sample_weight"] = weights[chosen]
         members, longest = [], 0.0
         for column, (gradient, _) in enumerate(pairs):
             index = number * len(pairs) + column

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from committee.base.arrays import Floats, Rows
+from committee.base.arrays import Floats
 from committee.base.params import check_seed
 from committee.base.sampling import SeedUse, parameter_seed
 from committee.base.work import Progress, resolve_threads
@@ -17,16 +17,16 @@ from committee.boosting.defaults import BoostingChoices, choose
 from committee.boosting.fitted import FittedBoosting
 from committee.boosting.rounds import BoostingJob, RoundChoice, choose_rounds
 from committee.boosting.task import BoostingParameters, BoostingTask, check_rows
-from committee.boosting.training_data import TrainingRows, TrainingTable, target_columns
+from committee.boosting.training_data import (
+    ContentKeys,
+    TrainingRows,
+    TrainingTable,
+    target_columns,
+)
 from committee.boosting.tree_learner import TreeLearner, drawn_features
 from committee.boosting.warm_start import LastFit
-from committee.evaluation.early_stopping import (
-    Stopper,
-    TrainingLog,
-    Watch,
-    fold_rows,
-    held_out_rows,
-)
+from committee.evaluation.content_order import Counts
+from committee.evaluation.early_stopping import Stopper, TrainingLog, Watch
 from committee.losses.objective import Objective
 from committee.tables.target import check_same_length, read_weights
 
@@ -128,9 +128,9 @@ class BoostingFit:
         """Fit; return the fitted attributes."""
         params, last = self.params, self.last
         unbinned = TrainingTable.read(self.X, params)
-        rows = self._read_rows(y, sample_weight, groups, unbinned.n_rows)
+        rows = self._read_rows(y, sample_weight, groups, unbinned)
         if self._stops and self.eval_set is None:
-            rows = rows.without(self._held_out(rows, SeedUse.VALIDATION))
+            rows = rows.without(self._held_out(rows))
         choices = self._choose(unbinned, rows)
         n_kept = 0 if last is None else last.count_kept(choices.n_estimators)
         table = self._binned(unbinned, rows)
@@ -174,23 +174,24 @@ class BoostingFit:
         """Whether the fit may end before all rounds are done."""
         return self.params.stops_early(self.eval_set is not None)
 
-    def _read_rows(self, y: Any, sample_weight: Any, groups: Any, n_rows: int) -> TrainingRows:
-        weights = read_weights(sample_weight, n_rows)
+    def _read_rows(
+        self, y: Any, sample_weight: Any, groups: Any, table: TrainingTable
+    ) -> TrainingRows:
+        weights = read_weights(sample_weight, table.n_rows)
         target = self.task.read_target(y, weights)
-        check_same_length(n_rows, target.n_rows)
+        check_same_length(table.n_rows, target.n_rows)
         loss, factors = self.task.make_loss(target), self.task.class_factors(target)
-        n_threads = resolve_threads(self.params.n_jobs)
-        return TrainingRows.weighed(target, loss, factors, groups, n_threads)
+        keys = ContentKeys(table, self.seed, resolve_threads(self.params.n_jobs))
+        return TrainingRows.weighed(target, loss, factors, groups, keys)
 
-    def _held_out(self, rows: TrainingRows, use: SeedUse) -> Rows:
+    def _held_out(self, rows: TrainingRows) -> Counts:
         """Return one part of the rows to validate on."""
-        return held_out_rows(
-            rows.n_rows,
-            self.params.validation_fraction,
-            np.random.default_rng(parameter_seed(self.seed, use)),
-            **rows.strata,
-            last=self.params.validation_part == "last",
-        )
+        share, order = self.params.validation_fraction, rows.order
+        return order.last_part(share) if self._holds_out_last else order.part(share)
+
+    @property
+    def _holds_out_last(self) -> bool:
+        return self.params.validation_part == "last"
 
     def _choose(self, table: TrainingTable, rows: TrainingRows) -> BoostingChoices:
         """Return the values of the parameters that may be "auto"."""
@@ -215,11 +216,10 @@ class BoostingFit:
         rows: TrainingRows,
         choices: BoostingChoices,
     ) -> RoundChoice:
-        if choices.n_folds == 1 or self.params.validation_part == "last":
-            parts = [self._held_out(rows, SeedUse.FOLDS)]
+        if choices.n_folds == 1 or self._holds_out_last:
+            parts = [self._held_out(rows)]
         else:
-            generator = np.random.default_rng(parameter_seed(self.seed, SeedUse.FOLDS))
-            parts = fold_rows(rows.n_rows, choices.n_folds, generator, **rows.strata)
+            parts = rows.order.folds(choices.n_folds)
         jobs = []
         for part in parts:
             fold = rows.without(part)
@@ -275,7 +275,7 @@ class BoostingFit:
             scorer,
             scores,
             rows.mask,
-            rows.sampler(choices.subsample, self.seed),
+            rows.draws(choices.subsample, self.seed),
             watch,
             stopper,
             self.params.callback_list(),
@@ -286,12 +286,13 @@ class BoostingFit:
         self, table: TrainingTable, rows: TrainingRows, scorer: Objective, start: BoostingStart
     ) -> Watch | None:
         """Return the validation rows: those given, or those held out."""
-        scoring, held_out = self.params.scoring, rows.held_out
+        scoring = self.params.scoring
         if self.eval_set is None:
+            held_out = rows.validation_part()
             if held_out is None:
                 return None
-            part = rows.target.part(held_out)
-            return Watch(scorer.part(held_out, part.weights), part, scoring, rows=held_out)
+            numbers, part = held_out
+            return Watch(scorer.part(numbers, part.weights), part, scoring, rows=numbers)
         X, y, *weight = _opened(self.eval_set)
         try:
             validation, n_rows = table.read_validation(X, self.name)

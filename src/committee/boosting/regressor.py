@@ -190,7 +190,9 @@ default=None
     ``validation_part="last"`` holds out the last rows once. With an `eval_set` that chooses instead
     and nothing is held out; ``early_stopping=True`` holds out a part, stops, and does not learn
     from that part; with an `estimator`, "auto" is 100 rounds; with a single row or class, one.
-    Copies of a row should be a group: else one of them is learnt from while another is held out.
+    Which rows are held out and drawn depends on what they hold and on `random_state`, not on their
+    order, and a row of weight two is the row twice. Equal rows are held out together, unless rows
+    with equal cells often differ in the target.
 
     What "auto" stands for goes with the number of rounds. With a given number it is a learning rate
     of 0.1, 31 leaves, 20 rows a leaf, an L2 regularization of 1, all rows and all features. With an

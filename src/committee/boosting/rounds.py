@@ -16,16 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
-from committee.base.sampling import RowSampler
 from committee.base.work import Progress
+from committee.boosting.training_data import RoundDraws, RoundRows
 from committee.boosting.tree_learner import left_range
 from committee.evaluation.early_stopping import LogWriter, Stopper, TrainingLog, Watch
 from committee.files.codec_classes import register
 from committee.files.parts import FLAG, Part, array, whole
 from committee.losses.arithmetic import LARGEST, mean_loss
 from committee.losses.objective import Objective
-
-Sample = NDArray[np.uint8]
 
 Callback = Callable[[int, TrainingLog], Any]
 
@@ -46,7 +44,7 @@ class BoostingJob:
         Scores of all training rows, so far.
     present : ndarray of uint8 or None
         Rows to learn from; None: all.
-    sampler : RowSampler or None
+    draws : RoundDraws or None
         Rows of each round; None: all of them.
     watch : Watch or None
         Validation rows.
@@ -64,8 +62,8 @@ class BoostingJob:
     objective: Objective
     scorer: Objective
     scores: Floats
-    present: Sample | None
-    sampler: RowSampler | None
+    present: NDArray[np.uint8] | None
+    draws: RoundDraws | None
     watch: Watch | None
     stopper: Stopper
     callbacks: Sequence[Callback] = ()
@@ -75,13 +73,13 @@ class BoostingJob:
     def run(self, begin: int, end: int, progress: Progress) -> list[list[Any]]:
         """Boost from round `begin` to before `end`; return the members of each round."""
         started = time.monotonic()
-        notes_oob = self.sampler is not None and self.notes_training
+        notes_oob = self.draws is not None and self.notes_training
         before = self.scorer.row_losses(self.scores) if notes_oob else None
         rounds: list[list[Any]] = []
         writer = LogWriter(self.log)
         bound = float(np.abs(self.scores).max(initial=0.0))
         for number in range(begin, end):
-            sample = self._sample(number)
+            sample = self._rows(number)
             members, longest = self.learner.fit(
                 self.objective.prepared(self.scores), self.scores, number, sample
             )
@@ -106,21 +104,25 @@ class BoostingJob:
         self.log = writer.log
         return rounds
 
-    def _sample(self, number: int) -> Sample | None:
-        if self.sampler is None:
-            return self.present
-        return (self.sampler.counts(number) > 0).astype(np.uint8)
+    def _rows(self, number: int) -> RoundRows | None:
+        """Return the rows of a round; None is all of them."""
+        if self.draws is not None:
+            return self.draws(number)
+        return None if self.present is None else RoundRows(self.present)
 
-    def _losses(self, losses: Floats, before: Floats, sample: Sample) -> dict[str, float]:
+    def _losses(self, losses: Floats, before: Floats, sample: RoundRows) -> dict[str, float]:
         """Return the mean losses of the rows that were drawn, and of those that were not."""
         weights = self.scorer.weights
-        rest = 1 - sample if self.present is None else self.present & (1 - sample)
-        left_out = np.flatnonzero(rest)
-        entries = {"train_loss": _mean_of(losses, weights, np.flatnonzero(sample))}
-        if len(left_out) > 0:
-            loss = _mean_of(losses, weights, left_out)
+        if sample.weights is not None and weights is not None:
+            drawn, rest = sample.weights, weights - sample.weights
+        else:
+            own = np.ones(len(losses)) if weights is None else weights
+            drawn, rest = own * sample.mask, own * (1 - sample.mask)
+        entries = {"train_loss": _mean_of(losses, drawn)}
+        if rest.any():
+            loss = _mean_of(losses, rest)
             entries["oob_loss"] = loss
-            entries["oob_improvement"] = _mean_of(before, weights, left_out) - loss
+            entries["oob_improvement"] = _mean_of(before, rest) - loss
         return entries
 
     def _watch(self, members: list[Any], entries: dict[str, float], n_rounds: int) -> bool:
@@ -139,8 +141,9 @@ def _is_true(answer: Any) -> bool:
     return isinstance(answer, bool | np.bool_) and bool(answer)
 
 
-def _mean_of(losses: Floats, weights: Floats | None, rows: NDArray[np.intp]) -> float:
-    return mean_loss(losses[rows], None if weights is None else weights[rows])
+def _mean_of(losses: Floats, weights: Floats) -> float:
+    rows = np.flatnonzero(weights)
+    return mean_loss(losses[rows], weights[rows])
 
 
 _STEP = 10  # rounds that each fold is boosted before the curves are looked at

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from committee._core import derive_key
 from committee.base.arrays import Floats, Rows
-from committee.base.sampling import RowSampler, number_groups, plan_rows
+from committee.base.sampling import SeedUse
 from committee.base.work import resolve_threads
 from committee.boosting.additive_model import LearnerSum, TreeSum
 from committee.boosting.categories import TargetStatistics, encode_categories
 from committee.boosting.task import BoostingParameters
+from committee.evaluation.content_order import (
+    ContentOrder,
+    ContentSampler,
+    Counts,
+    row_keys,
+    table_keys,
+    with_columns,
+)
 from committee.evaluation.scored_target import ScoredTarget
 from committee.losses.loss import Loss
 from committee.losses.objective import Objective
@@ -27,7 +37,8 @@ from committee.trees.engine_settings import RowWeights, bin_table
 class TrainingRows:
     """The rows of a table: their target and weights, and which of them are held out.
 
-    Rows that are held out stay in the table with a weight of zero: they are absent.
+    Rows that are held out stay in the table with a weight of zero: they are absent. Of a row of
+    weight two one repetition may be held out, and the other learned from.
 
     Parameters
     ----------
@@ -35,55 +46,84 @@ class TrainingRows:
         The target of all rows.
     objective : Objective
         The loss with the target and the weights of all rows.
-    n_counted : int
-        Rows to learn from, repetitions included.
+    repetitions : ndarray of int64
+        How often each row counts among those to learn from.
+    keys : ContentKeys
+        Decide which rows are held out and drawn.
     groups : array-like or None
         Rows with the same value are held out and drawn together.
-    learned : ndarray of int or None
-        Rows to learn from; None is all of them.
     has_weights : bool
         Whether rows to learn from differ in weight.
-    held_out : ndarray of int or None
-        Rows that are held out.
+    held_out : ndarray of int64 or None, default=None
+        How many repetitions of each row are held out.
     """
 
     target: ScoredTarget
     objective: Objective
-    n_counted: int
+    repetitions: Counts
+    keys: ContentKeys
     groups: Any
-    learned: Rows | None
     has_weights: bool
-    held_out: Rows | None = None
+    held_out: Counts | None = None
 
     @classmethod
     def weighed(
-        cls, target: ScoredTarget, loss: Loss, factors: Floats | None, groups: Any, n_threads: int
+        cls,
+        target: ScoredTarget,
+        loss: Loss,
+        factors: Floats | None,
+        groups: Any,
+        keys: ContentKeys,
     ) -> TrainingRows:
         """Return rows with their sample weights times what class weights multiply them by."""
         combined = RowWeights.combine(target.n_rows, target.weights, factors)
         weights = boosting_weights(combined, target.weights)
         losses = (loss,) * target.n_outputs
-        objective = Objective(losses, target_columns(target), weights, n_threads)
-        is_simple = weights is None or bool(((weights == 0.0) | (weights == 1.0)).all())
-        learned = None if weights is None or not is_simple else np.flatnonzero(weights)
-        return cls(target, objective, combined.n_counted, groups, learned, not is_simple)
+        objective = Objective(losses, target_columns(target), weights, keys.n_threads)
+        repetitions = combined.repetitions.astype(np.int64)
+        if weights is not None:
+            repetitions[weights == 0] = 0
+        has_weights = weights is not None and not ((weights == 0.0) | (weights == 1.0)).all()
+        return cls(target, objective, repetitions, keys, groups, bool(has_weights))
 
-    def without(self, rows: Rows) -> TrainingRows:
-        """Return the same rows with some of them held out."""
-        left = np.ones(self.n_rows) if self.weights is None else self.weights.copy()
-        left[rows] = 0.0
+    def without(self, part: Counts) -> TrainingRows:
+        """Return the same rows with some repetitions of them held out."""
+        left = self.repetitions - part
+        weights = self.weights_of(left)
         return replace(
             self,
-            objective=replace(self.objective, weights=left),
-            n_counted=RowWeights(self.n_rows, left, None).n_counted,
-            learned=np.flatnonzero(left),
-            held_out=rows,
+            objective=replace(self.objective, weights=weights),
+            repetitions=left,
+            held_out=part,
         )
+
+    def weights_of(self, counts: Counts) -> Floats:
+        """Return the weights of so many repetitions of each row."""
+        if self.weights is None:
+            return counts.astype(np.float64)
+        return np.asarray(self.weights / np.maximum(self.repetitions, 1) * counts)
+
+    def validation_part(self) -> tuple[Rows, ScoredTarget] | None:
+        """Return the rows of which something is held out, and their target; None without."""
+        held_out = self.held_out
+        if held_out is None:
+            return None
+        rows = np.flatnonzero(held_out)
+        part = self.target.part(rows)
+        if part.weights is not None:
+            share = held_out / np.maximum(held_out + self.repetitions, 1)
+            part = replace(part, weights=part.weights * share[rows])
+        return rows, part
 
     @property
     def n_rows(self) -> int:
         """Number of rows, with those that are absent."""
         return self.target.n_rows
+
+    @property
+    def n_counted(self) -> int:
+        """Number of rows to learn from, repetitions included."""
+        return int(self.repetitions.sum())
 
     @property
     def loss(self) -> Loss:
@@ -101,62 +141,116 @@ class TrainingRows:
         return self.weights if self.has_weights else None
 
     @property
+    def learned(self) -> Rows | None:
+        """Rows to learn from; None is all of them."""
+        return None if self.repetitions.all() else np.flatnonzero(self.repetitions)
+
+    @property
     def total(self) -> float:
         """Sum of the weights."""
         return float(self.n_counted if self.weights is None else self.weights.sum())
 
     @property
-    def strata(self) -> dict[str, Any]:
-        """What `held_out_rows` and `fold_rows` look at."""
-        codes = self.target.codes
-        return {
-            "weights": self.weights,
-            "classes": None if codes is None else codes[:, 0],
-            "groups": self.groups,
-        }
-
-    @property
     def mask(self) -> NDArray[np.uint8] | None:
         """Rows to learn from; None is all of them."""
-        if self.learned is None:
-            return None
-        mask = np.zeros(self.n_rows, np.uint8)
-        mask[self.learned] = 1
-        return mask
+        return None if self.repetitions.all() else (self.repetitions > 0).astype(np.uint8)
 
     @property
     def is_divisible(self) -> bool:
         """Whether there are several rows, of several classes."""
-        codes, weights = self.target.codes, self.weights
-        n_present = self.n_rows if weights is None else int(np.count_nonzero(weights))
-        if codes is None or n_present < 2:
-            return n_present > 1
-        present = codes if weights is None else codes[weights > 0]
+        codes = self.target.codes
+        if codes is None or self.n_counted < 2:
+            return self.n_counted > 1
+        present = codes[self.repetitions > 0]
         return bool((present != present[0]).any())
 
-    def sampler(self, share: float, seed: int) -> RowSampler | None:
-        """Return the draws of each round; None if it learns from all rows."""
-        if share == 1.0:
-            return None
-        options: dict[str, Any] = {
-            "bootstrap": False,
-            "weights": self._chances(),
-            "groups": self.groups,
-        }
-        n_units = plan_rows(self.n_rows, seed, **options).n_draws
-        return plan_rows(self.n_rows, seed, max_samples=max(1, int(share * n_units)), **options)
+    @property
+    def order(self) -> ContentOrder:
+        """The rows to learn from in the order of what they hold, to be held out or drawn."""
+        keys, codes = self.keys.of_rows, self.target.codes
+        if codes is None:
+            targets, classes = with_columns(keys, self.target.table), None
+        else:
+            targets, classes = None, codes[:, 0]
+        return ContentOrder(keys, self.repetitions, targets, classes, self.groups, self.weights)
 
-    def _chances(self) -> Floats | None:
-        """Return which rows may be drawn: all alike, and groups alike whatever their size."""
-        if self.weights is None or (self.weights > 0).all():
-            return None
-        rows = np.flatnonzero(self.weights)
-        if self.groups is not None:  # one row stands for its group
-            _, numbers = number_groups(self.groups, self.n_rows)
-            rows = rows[np.unique(numbers[rows], return_index=True)[1]]
-        chances = np.zeros(self.n_rows)
-        chances[rows] = 1.0
-        return chances
+    def draws(self, share: float, seed: int) -> RoundDraws | None:
+        """Return the draws of each round; None if it learns from all rows."""
+        return None if share == 1.0 else RoundDraws(self.order.sampler(share, seed), self)
+
+
+@dataclass(frozen=True, eq=False)
+class ContentKeys:
+    """Keys of the rows of a table: a number for each that only its cells and a seed decide.
+
+    Parameters
+    ----------
+    table : TrainingTable
+        The table as it was read.
+    seed : int
+        Seed of the ensemble.
+    n_threads : int
+        Threads to use.
+    """
+
+    table: TrainingTable
+    seed: int
+    n_threads: int
+
+    @cached_property
+    def of_rows(self) -> NDArray[np.uint64]:
+        """The keys, which are made where something is held out or drawn."""
+        seed, table = derive_key(self.seed, SeedUse.FOLDS), self.table
+        if table.schema is not None:
+            return row_keys(table.table, table.schema, seed, self.n_threads)
+        try:
+            return table_keys(table.table.opened(), seed)
+        except (TypeError, ValueError):  # only the weak learner can read it: all rows differ
+            generator = np.random.default_rng(seed)
+            return generator.permutation(table.n_rows).astype(np.uint64)
+
+
+@dataclass(frozen=True, eq=False)
+class RoundRows:
+    """The rows of a round.
+
+    Parameters
+    ----------
+    mask : ndarray of uint8
+        1 for rows of the round.
+    weights : ndarray of float64 or None
+        Weights of the rows in this round, where some repetitions of a row may be drawn; None
+        where they are those of the fit.
+    """
+
+    mask: NDArray[np.uint8]
+    weights: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RoundDraws:
+    """Draws of the rows of each round.
+
+    Parameters
+    ----------
+    sampler : ContentSampler
+        Draws repetitions of rows.
+    rows : TrainingRows
+        The rows to draw from.
+    """
+
+    sampler: ContentSampler
+    rows: TrainingRows
+
+    def __call__(self, number: int) -> RoundRows:
+        """Return the rows of a round."""
+        counts = self.sampler.drawn(number)
+        mask = (counts > 0).astype(np.uint8)
+        return RoundRows(mask, self.rows.weights_of(counts) if self._has_repetitions else None)
+
+    @cached_property
+    def _has_repetitions(self) -> bool:
+        return bool((self.rows.repetitions > 1).any())
 
 
 # Weights whose mean is this far from one are brought to it, whole or not: squares of their sums

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,12 +25,10 @@ from committee.base.sampling import member_seed
 from committee.base.work import resolve_threads
 from committee.boosting.defaults import BoostingChoices
 from committee.boosting.task import BoostingParameters
-from committee.boosting.training_data import TrainingRows, TrainingTable
+from committee.boosting.training_data import RoundRows, TrainingRows, TrainingTable
 from committee.losses.loss import Loss
 from committee.losses.objective import Objective, Pair
 from committee.tables.table import Kind, TableSchema
-
-Sample = NDArray[np.uint8]
 
 # The bits of the feature in a node's feature and flags.
 _FEATURE = (1 << 24) - 1
@@ -96,7 +94,7 @@ class TreeLearner:
         objective: Objective,
         scores: Floats,
         number: int,
-        sample: Sample | None,
+        sample: RoundRows | None,
         progress: Callable[[int], object] | None = None,
     ) -> tuple[list[_core.Tree], float]:
         """Grow the trees of round `number`, and add their steps to the scores.
@@ -104,6 +102,9 @@ class TreeLearner:
         Return the trees and a bound of what the round has added to any score.
         """
         pairs = objective.gradients(scores)
+        if sample is not None and sample.weights is not None:
+            self.booster.weigh(sample.weights)
+            objective = replace(objective, weights=sample.weights)
         loss = objective.losses[0]
         # Leaves of all columns are found from the scores before the round.
         before = scores.copy(order="F") if loss.refits_leaves and loss.n_scores > 1 else scores
@@ -125,11 +126,12 @@ class TreeLearner:
         return tree.predict(table, self.n_threads)[:, 0]
 
     def _grow(
-        self, pair: Pair, seed: int, sample: Sample | None
+        self, pair: Pair, seed: int, sample: RoundRows | None
     ) -> tuple[_core.Tree, NDArray[np.uint32] | None]:
         """Return a tree, and the leaf of each row where the booster no longer has it."""
+        mask = None if sample is None or sample.weights is not None else sample.mask
         tree = self.booster.grow(
-            *pair, learning_rate=self.learning_rate, seed=seed, sample=sample, progress=None
+            *pair, learning_rate=self.learning_rate, seed=seed, sample=mask, progress=None
         )
         if self.ccp_alpha == 0:
             return tree, None
@@ -143,7 +145,7 @@ class TreeLearner:
         objective: Objective,
         scores: Floats,
         column: int,
-        sample: Sample | None,
+        sample: RoundRows | None,
     ) -> tuple[_core.Tree, Floats]:
         """Return the tree with the steps of the loss, and these steps, one a node.
 
@@ -152,7 +154,7 @@ class TreeLearner:
         loss, _ = objective.loss_of(column)
         if loss.refits_leaves:
             leaves = self.booster.leaves() if leaves is None else leaves
-            rows = slice(None) if sample is None else np.flatnonzero(sample)
+            rows = slice(None) if sample is None else np.flatnonzero(sample.mask)
             steps = objective.leaf_values(scores, column, rows, leaves, tree.n_nodes)
             if self.directions is not None:
                 steps = monotone_steps(tree.arrays(), steps, self.directions)

@@ -7,48 +7,8 @@ with any two rows that happen to be alike.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
-from committee import _core
-from committee.tables.table import read_table
-
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-
-
-def row_keys(dataset: _core.BinnedDataset) -> NDArray[np.uint64]:
-    """Return a number for each row that depends on its codes alone.
-
-    Examples
-    --------
-    >>> from committee import _core
-    >>> from committee.tables.table import read_table
-    >>> table, _ = read_table([[1.0, 5.0], [2.0, 5.0], [1.0, 5.0]])
-    >>> keys = row_keys(_core.BinnedDataset(table, exact=True))
-    >>> bool(keys[0] == keys[2]), bool(keys[0] == keys[1])
-    (True, False)
-    """
-    keys = np.zeros(dataset.n_rows, np.uint64)
-    for feature in range(dataset.n_features):
-        keys = _mixed(keys ^ dataset.codes(feature).astype(np.uint64))
-    return keys
-
-
-def table_keys(X: Any, weights: NDArray[np.float64] | None = None) -> NDArray[np.uint64]:
-    """Return the keys of the rows of a table; see `row_keys`."""
-    table, schema = read_table(X, numeric_text="category")  # text is as good as numbers here
-    n_levels = [len(feature.levels or ()) for feature in schema.features]
-    return row_keys(_core.BinnedDataset(table, weights, n_levels, exact=True))
-
-
-def _mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread every bit over all others (the finalizer of SplitMix64)."""
-    keys = keys + _MULTIPLIER
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return keys ^ (keys >> np.uint64(31))
 
 
 def content_folds(
@@ -59,7 +19,7 @@ def content_folds(
     Parameters
     ----------
     keys : ndarray of uint64
-        From `row_keys`.
+        See `row_keys`.
     codes : ndarray of int32
         Classes.
     counts : ndarray of uint32

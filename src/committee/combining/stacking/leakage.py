@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 
-from committee.evaluation.content_folds import table_keys
+from committee.evaluation.content_order import table_keys
 from committee.files.codec_classes import register
 from committee.files.parts import NOTHING, NUMBER, TEXT, Part, array, tuple_of
 from committee.tables.native_table import AnyTable
