@@ -1,7 +1,7 @@
 // What is known of the rows of a small subtree whose nodes are sets of bits, one bit a row.
 //
-// Each kind of rows tells the score of a node cut in two. Scores are those of the Score classes
-// (criterion.hpp), bit for bit.
+// Each kind of rows has the score of a node cut in two. Scores are those of class_scores.hpp and
+// sum_scores.hpp, bit for bit.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 #include "base/simd.hpp"
 #include "score/block.hpp"
 #include "score/byte_cut.hpp"
-#include "score/criterion.hpp"
+#include "score/class_scores.hpp"
 #include "split/grow_options.hpp"
 
 namespace committee {

@@ -3,7 +3,7 @@
 // Each kind of rows knows how to cut a node of them: best_cut looks at all cuts of a feature (it
 // may say nothing where none is better than best_score), best_subset at the subsets of the levels
 // of a category, of which it notes the sides of the rows (0: left) where one is better than the
-// best so far. Scores are those of the Score classes (criterion.hpp), bit for bit. Nothing scores
+// best so far. Scores are those of class_scores.hpp and sum_scores.hpp, bit for bit. Nothing scores
 // more than `highest_score`.
 #pragma once
 
@@ -18,7 +18,7 @@
 #include "base/simd.hpp"
 #include "score/block.hpp"
 #include "score/byte_cut.hpp"
-#include "score/criterion.hpp"
+#include "score/class_scores.hpp"
 #include "score/small_cuts.hpp"
 #include "score/small_levels.hpp"
 #include "split/grow_options.hpp"

@@ -6,8 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "score/criterion.hpp"
+#include "score/class_scores.hpp"
 #include "score/score_kernels.hpp"
+#include "score/sum_scores.hpp"
 
 namespace committee {
 

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "base/scratch_pool.hpp"
-#include "score/criterion.hpp"
+#include "score/class_scores.hpp"
+#include "score/sum_scores.hpp"
 #include "split/record_search.hpp"
 #include "split/splitter.hpp"
 
