@@ -170,7 +170,7 @@ def start_of(init: Any, X: Any, target: ScoredTarget, objective: Objective) -> B
         The first scores.
     """
     if init is None:
-        return BoostingStart(objective.initial_scores())
+        return BoostingStart(objective.to_scores(objective.initial_scores()))
     zeros = np.zeros(objective.n_columns)
     if isinstance(init, str) and init == "zero":
         return BoostingStart(zeros, is_zero=True)

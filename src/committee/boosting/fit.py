@@ -256,7 +256,7 @@ class BoostingFit:
         """Return everything that decides the rounds."""
         learner_class = AnyLearner if table.schema is None else TreeLearner
         learner = learner_class.of(self.params, choices, table, rows, self.seed)
-        scores = start.scores(self.X, rows.n_rows, rows.loss)
+        scores = rows.objective.from_scores(start.scores(self.X, rows.n_rows, rows.loss))
         # All rounds are measured by one loss, that of the start.
         scorer = rows.objective.prepared(scores)
         watch = self._watch(table, rows, scorer, start)
@@ -302,8 +302,8 @@ class BoostingFit:
             check_rows(rows.loss, part)
         except (TypeError, ValueError) as error:
             raise type(error)(f"eval_set: {error}") from error
-        scores = start.scores(X, n_rows, rows.loss)
-        objective = Objective(scorer.losses, target_columns(part), weights)
+        scores = scorer.from_scores(start.scores(X, n_rows, rows.loss))
+        objective = scorer.of_rows(target_columns(part), weights)
         return Watch(objective, part, scoring, table=validation, scores=scores)
 
     def _replay(self, table: TrainingTable, scores: Floats, watch: Watch | None) -> None:

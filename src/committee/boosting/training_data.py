@@ -79,7 +79,7 @@ class TrainingRows:
         combined = RowWeights.combine(target.n_rows, target.weights, factors)
         weights = boosting_weights(combined, target.weights)
         losses = (loss,) * target.n_outputs
-        objective = Objective(losses, target_columns(target), weights, keys.n_threads)
+        objective = Objective.centred(losses, target_columns(target), weights, keys.n_threads)
         repetitions = combined.repetitions.astype(np.int64)
         if weights is not None:
             repetitions[weights == 0] = 0

@@ -23,7 +23,7 @@ from committee.base.arrays import Floats
 from committee.losses.arithmetic import LARGEST, mean_loss
 from committee.losses.classes import BinaryLogLoss, MultinomialLogLoss
 from committee.losses.loss import Loss
-from committee.losses.residual import SquaredError
+from committee.losses.residual import SquaredError, offset_of
 
 Pair = tuple[Floats, Floats | None]
 
@@ -232,6 +232,8 @@ class Objective:
         Weights of the rows.
     n_threads : int, default=1
         Threads to use for derivatives; they do not depend on it.
+    offsets : ndarray of float64, shape (n_outputs,), or None, default=None
+        What has been subtracted from `y`, and is from all scores; see `centred`.
 
     Examples
     --------
@@ -248,6 +250,47 @@ class Objective:
     y: NDArray[Any]
     weights: Floats | None
     n_threads: int = 1
+    offsets: Floats | None = None
+
+    @classmethod
+    def centred(
+        cls, losses: tuple[Loss, ...], y: NDArray[Any], weights: Floats | None, n_threads: int
+    ) -> Objective:
+        """Return an objective that subtracts the median from targets that are far from zero.
+
+        Examples
+        --------
+        >>> from committee.losses import SquaredError
+        >>> y = np.array([[1e15], [1e15 + 2]])
+        >>> objective = Objective.centred((SquaredError(),), y, None, 1)
+        >>> objective.y.ravel().tolist(), objective.to_scores(objective.initial_scores()).tolist()
+        ([-1.0, 1.0], [1000000000000001.0])
+        """
+        if losses[0].n_classes is not None:
+            return cls(losses, y, weights, n_threads)
+        pairs = zip(losses, y.T, strict=True)
+        offsets = np.array([offset_of(loss, column, weights) for loss, column in pairs])
+        if not offsets.any():
+            return cls(losses, y, weights, n_threads)
+        return cls(losses, np.asfortranarray(y - offsets), weights, n_threads, offsets)
+
+    def of_rows(self, y: NDArray[Any], weights: Floats | None) -> Objective:
+        """Return the objective of other rows."""
+        own = y if self.offsets is None else np.asfortranarray(y - self.offsets)
+        return replace(self, y=own, weights=weights)
+
+    def to_scores(self, centred: Floats) -> Floats:
+        """Return the scores of a model; `centred` are those of this objective."""
+        return centred if self.offsets is None else centred + self._column_offsets
+
+    def from_scores(self, scores: Floats) -> Floats:
+        """Return the scores as this objective takes them; see `to_scores`."""
+        return scores if self.offsets is None else scores - self._column_offsets
+
+    @property
+    def _column_offsets(self) -> Floats:
+        assert self.offsets is not None
+        return np.repeat(self.offsets, [loss.n_scores for loss in self.losses])
 
     @property
     def n_outputs(self) -> int:
@@ -349,6 +392,7 @@ class Objective:
 
     def predictions(self, scores: Floats) -> Floats:
         """Return what scores predict, (n_rows,) for one output and a loss of one prediction."""
+        scores = self.to_scores(scores)
         if self.n_outputs == 1:
             return self.losses[0].predictions(self._scores_of_first(scores))
         parts = [loss.predictions(scores[:, k]) for k, loss in enumerate(self.losses)]

@@ -370,3 +370,40 @@ def _check_shares(q: Any) -> float | tuple[float, ...]:
 
 def _numbers(y: Target) -> Floats:
     return np.asarray(y, np.float64)
+
+
+# A target is shifted if half of it is nearer to the median than this share of the median. For other
+# targets the rounding of scores with an offset is far below anything that matters.
+_NEAR = 1 / 1024
+
+
+def offset_of(loss: Loss, y: Target, weights: Floats | None) -> float:
+    """Return what should be subtracted from a target before boosting; zero for most targets.
+
+    These losses depend on y - score only. Scores near 1e15 are multiples of 1/8: steps shorter than
+    that would vanish from the scores of the training rows, yet add up in the model. The median is
+    subtracted from y and from the scores, which is exact.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss. Classes derived from those of this library may depend on y itself: no offset.
+    y : ndarray, shape (n_rows,)
+        Target.
+    weights : ndarray of float64 or None
+        Weights of the rows; None: each row once.
+
+    Examples
+    --------
+    >>> y = np.array([0.0, 1.0, 2.0])
+    >>> offset_of(SquaredError(), y + 1e15, None), offset_of(SquaredError(), y, None)
+    (1000000000000001.0, 0.0)
+    """
+    if type(loss) not in (SquaredError, AbsoluteError, Huber, Quantile):
+        return 0.0
+    values = _numbers(y)
+    median = weighted_quantile(values, weights, 0.5)
+    is_near = (np.abs(residuals(values, np.array(median))) <= _NEAR * abs(median)).astype(
+        np.float64
+    )
+    return median if weighted_mean(is_near, weights) >= 0.5 else 0.0
