@@ -84,7 +84,7 @@ def test_a_table_of_codes_and_a_sorted_node_count_the_same(rng):
     few = rng.integers(0, 6, n_rows)
     y = rng.integers(0, 3, n_rows)
     far = few * 1000  # the same levels among many others, of rows of weight zero
-    names = [f"{code:05d}" for code in range(6000)]
+    names = [f"c{code:05d}" for code in range(6000)]
     X = pd.DataFrame({"x": [names[code] for code in far] + names})
     weights = np.r_[np.ones(n_rows), np.zeros(len(names))]
     long = C45Classifier(min_samples_leaf=1).explain_growth(X, np.r_[y, [0] * 6000], weights)
@@ -536,7 +536,7 @@ def test_ctrl_c_ends_whatever_takes_long(task, rng):
 
 
 def test_very_many_levels_take_no_quadratic_time():
-    levels = [f"{code:06}" for code in range(65_000)]
+    levels = [f"c{code:06}" for code in range(65_000)]
     weights = np.r_[np.ones(64_999), 2.0]  # the last branch is the heaviest
     start = time.monotonic()
     model = ID3Classifier().fit(pd.DataFrame({"a": levels}), np.arange(65_000) % 2, weights)

@@ -81,7 +81,7 @@ def test_categories_may_be_numbers_or_anything_with_a_text():
         FeatureInfo("a", Kind.CATEGORY, (1, 3), "category"),
         [3, 1, None],
     )
-    intervals = pd.DataFrame({"a": pd.cut([0.5, 1.5], [0, 1, 2])})
+    intervals = pd.DataFrame({"a": pd.cut([0.5, 1.5], [0, 1, 2]).as_unordered()})
     assert read_one(intervals)[0].levels == ("(0, 1]", "(1, 2]")
 
 

@@ -1,8 +1,9 @@
 """One column of a table: how its cells are read, and the form in which the engine gets them.
 
 A column is recognised by its *label*: "number", "boolean", "integer" (beyond 2**53, where doubles
-would merge neighbours), "datetime", "timedelta" (both microseconds) or "category". The label fixes
-the *kind*, which is how the engine compares values. Arrays are handed over without a copy wherever
+would merge neighbours), "datetime", "timedelta" (both microseconds), "ordered" (the ranks of levels
+that have an order) or "category". The label fixes the *kind*, which is how the engine compares
+values. Arrays are handed over without a copy wherever
 their type allows it. Everything here works on NumPy arrays; data frames come in `frame.py`.
 """
 
@@ -48,6 +49,7 @@ _KIND_OF_LABEL = {
     "integer": Kind.INTEGER,
     "datetime": Kind.INTEGER,
     "timedelta": Kind.INTEGER,
+    "ordered": Kind.REAL,
     "category": Kind.CATEGORY,
 }
 
@@ -66,7 +68,7 @@ class FeatureInfo:
     levels : tuple or None
         The levels of a category in the order of their codes, None for other kinds.
     label : str
-        "number", "integer", "boolean", "datetime", "timedelta" or "category".
+        "number", "integer", "boolean", "datetime", "timedelta", "ordered" or "category".
     has_missing : bool, default=False
         Whether training saw missing values in it.
     from_text : bool, default=False
@@ -74,6 +76,8 @@ class FeatureInfo:
     is_empty : bool, default=False
         Whether training saw nothing but missing values in it. Then a later table may hold anything
         there. Categories without values have no levels instead.
+    order : tuple or None, default=None
+        The levels of an ordered feature from the lowest to the highest, None for others.
 
     Examples
     --------
@@ -88,8 +92,9 @@ class FeatureInfo:
     has_missing: bool = False
     from_text: bool = False
     is_empty: bool = False
+    order: tuple[Level, ...] | None = None
 
-    _optional_fields = ("from_text", "is_empty")
+    _optional_fields = ("from_text", "is_empty", "order")
 
     _stored_parts: ClassVar[dict[str, Part]] = {
         "name": TEXT,
@@ -99,20 +104,30 @@ class FeatureInfo:
         "has_missing": FLAG,
         "from_text": FLAG,
         "is_empty": FLAG,
+        "order": NOTHING | tuple_of(instance(str, int, float, bool)),
     }
 
     @classmethod
     def of(cls, name: str, column: "Column") -> "FeatureInfo":
         """Return what is to be remembered about a column."""
         from_text = column.from_text and column.levels is None
-        return cls(name, column.kind, column.levels, column.label, from_text=from_text)
+        return cls(
+            name,
+            column.kind,
+            column.levels,
+            column.label,
+            from_text=from_text,
+            order=column.order,
+        )
 
     def _validate_loaded(self) -> None:
         if self.kind != _KIND_OF_LABEL[self.label]:
             raise ValueError(f"{self.label} is not a label of kind {self.kind.name.lower()}")
         if (self.levels is None) == (self.kind == Kind.CATEGORY):
             raise ValueError("categories have levels, and nothing else has")
-        levels = [(type(level), level) for level in self.levels or ()]
+        if (self.order is None) == (self.label == "ordered"):
+            raise ValueError("ordered features have an order, and nothing else has")
+        levels = [(type(level), level) for level in self.levels or self.order or ()]
         if len(set(levels)) != len(levels):
             raise ValueError("a level occurs twice")
 
@@ -124,7 +139,8 @@ class Column:
     `values` holds doubles or integers, int64 microseconds for times and int32 codes for
     categories. `mask` (one byte a row, 1 = missing) goes with integers; floats mark missing by
     NaN and codes by -1. `levels` are those that occur, in the order of their codes. `from_text`
-    marks a category whose cells are text, and numbers that were read from text.
+    marks a category whose cells are text, and numbers that were read from text. `order` are all
+    levels of an ordered category, of which `values` holds the ranks.
     """
 
     label: str
@@ -132,12 +148,15 @@ class Column:
     mask: NDArray[np.uint8] | None = None
     levels: tuple[Level, ...] | None = None
     from_text: bool = False
+    order: tuple[Level, ...] | None = None
 
     @property
     def kind(self) -> Kind:
         return _KIND_OF_LABEL[self.label]
 
     def is_all_missing(self) -> bool:
+        if len(self.values) == 0:
+            return True
         if self.levels is not None:
             return len(self.levels) == 0
         if self.mask is not None:
@@ -154,6 +173,9 @@ class Column:
         if self.levels is not None:
             return self
         missing = np.zeros(len(self.values), bool) if self.mask is None else self.mask.astype(bool)
+        if self.order is not None:
+            codes = np.where(missing, -1, self.values)
+            return category_column(codes, self.order, keep_order=True, from_text=False)
         if self.values.dtype.kind == "f":
             missing = missing | np.isnan(self.values)
         distinct, inverse = np.unique(self.values[~missing], return_inverse=True)
@@ -187,6 +209,16 @@ def category_column(
     new_code = np.full(len(values) + 1, -1, np.int32)
     new_code[used] = np.arange(len(used), dtype=np.int32)
     return Column("category", new_code[codes], None, tuple(levels), from_text)
+
+
+def ordered_column(codes: NDArray[Any], values: Sequence[Any]) -> Column:
+    """Make a column of ranks from codes into `values`, which ascend; a negative code is missing."""
+    order = tuple(_level(value) for value in values)
+    if len(set(order)) < len(order):  # some look alike, as 1 and True do
+        return category_column(codes, values, keep_order=True, from_text=False)
+    missing = codes < 0
+    ranks = np.where(missing, 0, codes).astype(np.int32)
+    return Column("ordered", ranks, _byte_mask(missing), order=order)
 
 
 def _level(value: Any) -> Level:
@@ -318,6 +350,8 @@ def _time_column(values: NDArray[Any], mask: NDArray[np.bool_] | None, where: st
 
 def object_column(cells: list[Any], where: str) -> Column:
     """Read Python objects: what the cells have in common decides."""
+    if any(_is_span(cell_type) for cell_type in set(map(type, cells))):
+        cells = [_point(cell) if _is_span(type(cell)) else cell for cell in cells]
     families = {_family(cell_type, where) for cell_type in set(map(type, cells))}
     if "missing" in families or "number" in families:  # NaN hides among the numbers
         cells = [None if _is_missing(cell) else cell for cell in cells]
@@ -342,6 +376,19 @@ def object_column(cells: list[Any], where: str) -> Column:
         unit = "datetime64[us]" if families == {"datetime"} else "timedelta64[us]"
         return _time_column(np.array([_as_time(cell) for cell in cells], unit), mask, where)
     raise ValueError(f"{where} mixes {' and '.join(sorted(families))} cells; make it one of them")
+
+
+def _is_span(cell_type: type) -> bool:
+    """Whether cells are periods or intervals of pandas."""
+    is_from_pandas = cell_type.__module__.startswith("pandas")
+    return is_from_pandas and cell_type.__name__ in ("Period", "Interval")
+
+
+def _point(span: Any) -> Any:
+    """Return the start of a period, the middle of an interval."""
+    if type(span).__name__ == "Interval":
+        return span.mid
+    return np.datetime64(span.asfreq("us", "start").ordinal, "us")
 
 
 def _text_column(cells: list[Any]) -> Column:

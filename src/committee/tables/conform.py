@@ -29,6 +29,10 @@ def conformed_column(source: Source, position: int, feature: FeatureInfo) -> Col
     if feature.is_empty:  # nothing was learnt from it: it is not even looked at
         return _missing(source.n_rows)
     column, where = source.column(position), source.where(position)
+    if feature.order is not None:
+        return _with_ranks(column, feature.order, where)
+    if column.order is not None:
+        column = column.as_category()
     if feature.levels is not None:
         return _with_levels(column.as_category(), feature.levels, where)
     expected = _PLURAL[feature.label]
@@ -63,6 +67,19 @@ def _with_levels(column: Column, levels: tuple[Any, ...], where: str) -> Column:
     new_code = np.fromiter((code_of.get(level, -2) for level in given), np.int32, len(given))
     new_code = np.append(new_code, np.int32(-1))  # where code -1 points to
     return Column("category", new_code[column.values], None, levels)
+
+
+def _with_ranks(column: Column, order: tuple[Any, ...], where: str) -> Column:
+    """Give the column the ranks of training; levels that `fit` did not know are missing."""
+    if column.order == order:
+        return column
+    column = column.as_category()
+    given = column.levels or ()
+    if given:
+        _refuse_other_sort(given, order, where)
+    rank_of = {level: float(rank) for rank, level in enumerate(order)}
+    ranks = np.array([*(rank_of.get(level, np.nan) for level in given), np.nan])
+    return Column("ordered", ranks[column.values], order=order)
 
 
 def _refuse_other_sort(given: tuple[Any, ...], levels: tuple[Any, ...], where: str) -> None:

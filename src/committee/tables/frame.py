@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.tables.column import Column, category_column, numpy_column
+from committee.tables.column import Column, category_column, numpy_column, ordered_column
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -84,9 +84,22 @@ def pandas_column(native: Any, where: str) -> Column:
     """Read one column of a pandas frame; NumPy's own types need no help from narwhals."""
     if isinstance(native.dtype, np.dtype) and native.dtype.kind in "fiubMmc":
         return numpy_column(native.to_numpy(), None, where)
+    if type(native.dtype).__name__ in ("PeriodDtype", "IntervalDtype"):
+        return numpy_column(_points(native.array), None, where)
     import narwhals as nw
 
     return frame_column(nw.from_native(native, series_only=True), where)
+
+
+def _points(spans: Any) -> NDArray[Any]:
+    """Return the starts of periods, the middles of intervals."""
+    if hasattr(spans, "asfreq"):
+        starts: NDArray[Any] = spans.asfreq("us", "start").asi8  # NaT is what NumPy has for it
+        return starts.view("datetime64[us]")
+    middles = spans.mid
+    if getattr(middles, "tz", None) is not None:
+        middles = middles.tz_convert(None)
+    return np.asarray(middles)
 
 
 def frame_column(series: "nw.Series[Any]", where: str) -> Column:
@@ -140,6 +153,8 @@ def _text_or_category(series: "nw.Series[Any]", where: str) -> Column:
     native = series.to_native()
     if hasattr(native, "cat") and hasattr(native.cat, "codes"):  # pandas categorical
         codes = native.cat.codes.to_numpy()
+        if native.cat.ordered:
+            return ordered_column(codes, native.cat.categories)
         return category_column(codes, native.cat.categories, keep_order=True, from_text=False)
     if hasattr(native, "factorize"):  # pandas text
         codes, levels = native.factorize()
@@ -170,6 +185,7 @@ def _arrow_text(native: Any) -> Column:
     import pyarrow as pa
 
     is_dictionary = pa.types.is_dictionary(native.type)
+    is_ordered = is_dictionary and native.type.ordered
     encoded = native.unify_dictionaries() if is_dictionary else native.dictionary_encode()
     combined = encoded.combine_chunks()
     indices = combined.indices
@@ -180,6 +196,8 @@ def _arrow_text(native: Any) -> Column:
     if None in levels:  # a dictionary may itself hold a null
         null_code = levels.index(None)
         codes = np.where(codes == null_code, -1, codes)
+    elif is_ordered:
+        return ordered_column(codes, levels)
     return category_column(codes, levels, keep_order=is_dictionary, from_text=not is_dictionary)
 
 

@@ -107,8 +107,9 @@ class TableSchema:
         return len(self.features)
 
     @cached_property
-    def _is_all_real(self) -> bool:
-        return all(feature.kind == Kind.REAL for feature in self.features)
+    def _takes_numbers(self) -> bool:
+        """Whether an array of floats is a table of these features as it is."""
+        return all(each.kind == Kind.REAL and each.order is None for each in self.features)
 
     def completed(self, dataset: _core.BinnedDataset) -> TableSchema:
         """Return the schema with what binning found: missing values, and features without others.
@@ -149,7 +150,7 @@ class TableSchema:
             and X.shape[1] == len(self.features)
             and X.shape[0] > 0
             and self.names is None
-            and self._is_all_real
+            and self._takes_numbers
             and X.flags.aligned
         ):
             return _core.Table.from_matrix(X)
@@ -165,7 +166,7 @@ class TableSchema:
         return table
 
     def _read(self, source: Source, positions: Sequence[int]) -> _core.Table:
-        if isinstance(source, Matrix) and self._is_all_real:
+        if isinstance(source, Matrix) and self._takes_numbers:
             in_order = isinstance(positions, range)
             return _core.Table.from_matrix(
                 source.values if in_order else source.values[:, positions]
@@ -236,7 +237,7 @@ class SharedTable(_core.Table):
 
 
 def read_table(
-    X: Any, categorical_features: Any = None, numeric_text: str = "auto"
+    X: Any, categorical_features: Any = None, numeric_text: str = "auto", *, ranks: bool = True
 ) -> tuple[_core.Table, TableSchema]:
     """Read a table to fit on.
 
@@ -254,6 +255,8 @@ def read_table(
         or a list holds nothing else, with a warning; text of data frames stays a category, with a
         warning where nearly all of it are numbers. "number" makes numbers of both, and of marks
         such as "?" and "n/a" missing values; "category" leaves text alone.
+    ranks : bool, default=True
+        Whether levels that have an order are read as numbers, their ranks.
 
     Returns
     -------
@@ -271,15 +274,15 @@ def read_table(
     ('blue', 'red')
     """
     if isinstance(X, SharedSource) and X.whole is not None:
-        return _read_part(X, categorical_features, numeric_text)
+        return _read_part(X, categorical_features, numeric_text, ranks)
     source = open_source(X)
     is_category = _category_mask(categorical_features, source)
     _check_numeric_text(numeric_text)
     if source.kept is None:
-        return _read_columns(source, is_category, numeric_text)
-    key = is_category.tobytes(), numeric_text
+        return _read_columns(source, is_category, numeric_text, ranks)
+    key = is_category.tobytes(), numeric_text, ranks
     read: tuple[_core.Table, TableSchema] = source.kept.once(
-        key, lambda: _read_columns(source, is_category, numeric_text)
+        key, lambda: _read_columns(source, is_category, numeric_text, ranks)
     )
     if not isinstance(X, SharedSource):
         return read
@@ -288,10 +291,10 @@ def read_table(
 
 
 def _read_part(
-    X: SharedSource, categorical_features: Any, numeric_text: str
+    X: SharedSource, categorical_features: Any, numeric_text: str, ranks: bool
 ) -> tuple[_core.Table, TableSchema]:
     """Read some rows of a table as the whole of it is read."""
-    whole, schema = read_table(X.whole, categorical_features, numeric_text)
+    whole, schema = read_table(X.whole, categorical_features, numeric_text, ranks=ranks)
     assert isinstance(whole, SharedTable)
 
     def make() -> SharedTable:
@@ -302,7 +305,7 @@ def _read_part(
 
 
 def _read_columns(
-    source: Source, is_category: NDArray[np.bool_], numeric_text: str
+    source: Source, is_category: NDArray[np.bool_], numeric_text: str, ranks: bool
 ) -> tuple[_core.Table, TableSchema]:
     if isinstance(source, Matrix) and not is_category.any() and source.is_all_real():
         features = tuple(
@@ -315,7 +318,7 @@ def _read_columns(
     text: TextReader | None = None
     for position in range(source.n_features):
         column = source.column(position)
-        if is_category[position]:
+        if is_category[position] or (column.order is not None and not ranks):
             column = column.as_category()
         elif column.from_text:
             text = text or TextReader(numeric_text, source.is_frame)

@@ -195,9 +195,14 @@ def _from_frame(frame: Any) -> list[_Cells]:
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("y is a lazy frame; call its collect() and pass the result")
     if isinstance(frame, nw.Series):
-        return [_Cells(frame_column(frame, "y"), None)]
+        return [_Cells(_target_column(frame, "y"), None)]
     columns = frame.iter_columns()
-    return [_Cells(frame_column(s, f"column {s.name!r} of y"), None) for s in columns]
+    return [_Cells(_target_column(s, f"column {s.name!r} of y"), None) for s in columns]
+
+
+def _target_column(series: Any, where: str) -> Column:
+    column = frame_column(series, where)
+    return column if column.order is None else column.as_category()  # classes have no order
 
 
 def _as_array(y: Any) -> NDArray[Any]:

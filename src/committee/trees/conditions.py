@@ -33,10 +33,11 @@ class Condition:
     name : str
         Its name.
     kind : str
-        How its values read: "number", "integer", "boolean", "datetime", "timedelta" or "category".
+        How its values read: "number", "integer", "boolean", "datetime", "timedelta", "ordered" or
+        "category".
     lower, upper : float, int or None
         Values in ``lower < x <= upper`` pass; None where there is no bound. Dates and durations
-        are in microseconds.
+        are in microseconds, ordered levels are their ranks.
     levels : tuple or None
         Known levels that pass, None for numbers.
     excluded : tuple
@@ -47,6 +48,8 @@ class Condition:
         Whether the text tells about missing values.
     decimals : int
         Digits after the point in the text.
+    order : tuple or None
+        The levels of an ordered feature, by rank.
     """
 
     feature: int
@@ -60,6 +63,7 @@ class Condition:
     takes_unseen: bool = True
     names_missing: bool = False
     decimals: int = 2
+    order: tuple[Any, ...] | None = None
 
     def narrowed(self, branch: Branch) -> Condition:
         """Return the condition after one more branch on the same feature."""
@@ -102,6 +106,10 @@ class Condition:
             return self.takes_missing
         if self.levels is not None:
             return value in self.levels or (self.takes_unseen and value not in self.excluded)
+        if self.order is not None:
+            if value not in self.order:
+                return self.takes_missing
+            value = self.order.index(value)
         number = _as_number(value, self.kind)
         if isinstance(self.lower, int) or isinstance(self.upper, int):
             number = math.ceil(number)  # as the core does for features of whole numbers
@@ -163,12 +171,19 @@ class Condition:
         """Both bounds as text, with as many digits as it takes to tell them apart."""
         for decimals in range(self.decimals, 18):
             low, high = (
-                None if bound is None else _bound_text(bound, self.kind, decimals)
+                None if bound is None else self._bound_text(bound, decimals)
                 for bound in (self.lower, self.upper)
             )
             if low is None or low != high:
                 break
         return low, high
+
+    def _bound_text(self, bound: float | int, decimals: int) -> str:
+        """Return a bound without idle zeros; small ones keep significant digits."""
+        if self.kind in ("number", "boolean") and 0 < abs(bound) < 0.1:
+            return f"{bound:.{decimals + 1}g}"
+        text = threshold_text(bound, self.kind, decimals, self.order)
+        return trimmed(text) if self.kind == "number" else text
 
 
 def _tightest(choose: Any, *bounds: float | int | None) -> float | int | None:
@@ -189,6 +204,7 @@ def start_condition(
         levels=levels,
         names_missing=has_missing(info),
         decimals=decimals,
+        order=info.order,
     )
 
 
@@ -229,8 +245,12 @@ def class_names_of(view: TreeView, class_names: Sequence[str] | None) -> list[li
     return [[str(name) for name in class_names]]
 
 
-def threshold_text(threshold: float | int, kind: str, decimals: int) -> str:
-    """Return a threshold as a person would write it."""
+def threshold_text(
+    threshold: float | int, kind: str, decimals: int, order: Sequence[Any] | None = None
+) -> str:
+    """Return a threshold as a person would write it; of ordered levels, the highest below it."""
+    if order is not None:
+        return level_text(order[math.floor(threshold)])
     if kind == "datetime":
         return _date_text(int(threshold))
     if kind == "timedelta":
@@ -248,14 +268,6 @@ def number_text(value: float | int, decimals: int) -> str:
     if (value != 0 and float(text) == 0) or abs(value) >= 1e15:
         return f"{value:.{max(decimals, 1) + 1}g}"
     return text
-
-
-def _bound_text(bound: float | int, kind: str, decimals: int) -> str:
-    """Return a threshold without idle zeros; small ones keep significant digits."""
-    if kind in ("number", "boolean") and 0 < abs(bound) < 0.1:
-        return f"{bound:.{decimals + 1}g}"
-    text = threshold_text(bound, kind, decimals)
-    return trimmed(text) if kind == "number" else text
 
 
 def trimmed(text: str) -> str:

@@ -345,7 +345,7 @@ def _branch_text(branch: Branch, condition: Condition, decimals: int) -> str:
     if branch.operator == "in" or branch.kind == "boolean":
         return f"{name} {condition.predicate()}{condition.exceptions()}"
     assert branch.threshold is not None
-    threshold = threshold_text(branch.threshold, branch.kind, decimals)
+    threshold = threshold_text(branch.threshold, branch.kind, decimals, condition.order)
     missing = " or missing" if condition.names_missing and condition.takes_missing else ""
     return f"{name} {branch.operator:<2} {threshold}{missing}"
 

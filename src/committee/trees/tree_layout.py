@@ -94,7 +94,7 @@ def branch_label(branch: Branch, condition: Condition, precision: int) -> str:
     if branch.operator == "in":  # an interval
         return condition.predicate().replace("<=", "≤") + missing
     assert branch.threshold is not None
-    text = threshold_text(branch.threshold, branch.kind, precision)
+    text = threshold_text(branch.threshold, branch.kind, precision, condition.order)
     text = trimmed(text) if branch.kind == "number" else text
     return f"{'≤' if branch.operator == '<=' else '>'} {text}{missing}"
 

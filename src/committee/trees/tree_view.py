@@ -44,12 +44,13 @@ class Branch:
     feature : int
         Column that is asked about.
     kind : str
-        How its values read: "number", "integer", "boolean", "datetime", "timedelta" or "category".
+        How its values read: "number", "integer", "boolean", "datetime", "timedelta", "ordered" or
+        "category".
     operator : {"<=", ">", "in"}
         Comparison with ``threshold``, or membership in ``levels`` or in an interval.
     threshold : float, int or None
-        Exact threshold; dates and durations in microseconds. None for categories. The upper end
-        of an interval, None where it has none.
+        Exact threshold; dates and durations in microseconds, ordered levels as ranks. None for
+        categories. The upper end of an interval, None where it has none.
     levels : tuple or None
         Levels known from training that go this way. None for numbers.
     takes_missing : bool

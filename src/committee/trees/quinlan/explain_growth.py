@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from committee.trees.conditions import (
     trimmed,
 )
 from committee.trees.tree_view import TreeView
+
+if TYPE_CHECKING:
+    from committee.tables.column import FeatureInfo
 
 # In the order of Outcome in src/core/quinlan/quinlan_grower.hpp.
 OUTCOMES = ("split", "pure", "small", "no candidate", "collapsed", "pruned", "raised")
@@ -262,7 +265,7 @@ def _candidates(
             SplitCandidate(
                 feature=feature,
                 name=names[feature],
-                test=_test_text(n_branches, threshold if is_threshold else math.nan, info.label),
+                test=_test_text(n_branches, threshold if is_threshold else math.nan, info),
                 known=float(record["known"][position]),
                 entropy=float(record["entropy"][position]),
                 gain=gain,
@@ -276,9 +279,9 @@ def _candidates(
     return tuple(found)
 
 
-def _test_text(n_branches: int, threshold: float, label: str) -> str:
+def _test_text(n_branches: int, threshold: float, info: FeatureInfo) -> str:
     if n_branches == 0:
         return "one value"
     if np.isnan(threshold):
         return f"{n_branches} branches"
-    return f"<= {trimmed(threshold_text(threshold, label, 2))}"
+    return f"<= {trimmed(threshold_text(threshold, info.label, 2, info.order))}"

@@ -105,6 +105,8 @@ class ID3Classifier(QuinlanModel):
         self.numeric_text = numeric_text
         self.n_jobs = n_jobs
 
+    _reads_ranks = False
+
     def _settings(self) -> dict[str, Any]:
         check_choice("numeric", self.numeric, ("discretize", "refuse"))
         return {

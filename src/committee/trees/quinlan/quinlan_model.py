@@ -73,6 +73,7 @@ class QuinlanModel(ClassifierMixin, SingleTree):
     categorical_features: Any
     numeric_text: str
     _impurity_name = "entropy"
+    _reads_ranks = True  # of ordered levels, to split them by thresholds
 
     # Fitted attributes.
     classes_: NDArray[Any]
@@ -116,7 +117,9 @@ class QuinlanModel(ClassifierMixin, SingleTree):
         return self
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any) -> ClassTable:
-        table, schema = read_table(X, self.categorical_features, self.numeric_text)
+        table, schema = read_table(
+            X, self.categorical_features, self.numeric_text, ranks=self._reads_ranks
+        )
         warn_of_column(y)
         labels = read_classes(y)
         if labels.n_outputs > 1:
