@@ -129,8 +129,7 @@ class FittedAdaBoost(MetaEstimator):
     @property
     def trace_(self) -> AdaBoostTrace:
         """What happened in each round, as a table."""
-        if not hasattr(self, "estimators_"):
-            raise AttributeError(f"{type(self).__name__} is not fitted")
+        self._check_fitted()
         members = self.estimators_
         trees = members if isinstance(members, TreeMembers) else None
         return AdaBoostTrace(self._log, trees, self._trace_kind())
@@ -142,8 +141,7 @@ class FittedAdaBoost(MetaEstimator):
     @property
     def feature_importances_(self) -> Floats:
         """Share of each feature in the decrease of impurity, averaged by the weights of members."""
-        if not hasattr(self, "estimators_"):
-            raise AttributeError(f"{type(self).__name__} is not fitted")
+        self._check_fitted()
         weights = np.abs(self.estimator_weights_)
         if isinstance(self.estimators_, TreeMembers):
             each = self.estimators_.forest.impurity_decreases(self._threads())

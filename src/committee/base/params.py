@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, wraps
 from inspect import getattr_static, isfunction
-from typing import Any, Self, overload
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 # Public methods that do not read what was fitted, or that change it.
 _NOT_READING = ("_", "fit", "set_", "get_params", "get_metadata_routing")
@@ -27,6 +28,9 @@ class Estimator(BaseEstimator):
     fitted attributes in one assignment, and each public method reads the attributes of one fit:
     those that were set when it was called.
     """
+
+    # The attribute that every fit sets, by which a fitted estimator is known.
+    _fitted_attribute: ClassVar[str] = "estimators_"
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -48,6 +52,17 @@ class Estimator(BaseEstimator):
         """
         kept = {name: value for name, value in self.__dict__.items() if not is_fitted_name(name)}
         self.__dict__ = kept | attributes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, self._fitted_attribute)
+
+    def _check_fitted(self) -> None:
+        """Raise if `fit` has not been called; to `hasattr`, what is fitted is absent then."""
+        if not hasattr(self, self._fitted_attribute):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
 
     def _as_now(self) -> Self:
         """Return the estimator as it is now: a later fit does not change what is returned."""

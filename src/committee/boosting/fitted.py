@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
 
 from committee.base.arrays import Floats
 from committee.base.params import Estimator, check_choice
@@ -51,6 +50,7 @@ class FittedBoosting(Estimator, ABC):
         "_fingerprint": whole(-1),
         "_n_rows": whole(1),
     }
+    _fitted_attribute = "_sum"
 
     n_jobs: int | None
     init: Any
@@ -74,13 +74,6 @@ class FittedBoosting(Estimator, ABC):
     n_trees_per_iteration_: int
     feature_names_in_: NDArray[Any]
     classes_: NDArray[Any]
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "_sum"):
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
-                "appropriate arguments before using this estimator."
-            )
 
     def _class_labels(self) -> list[NDArray[Any]] | None:
         """Class labels, None for regression."""
@@ -145,8 +138,7 @@ class FittedBoosting(Estimator, ABC):
         return float(self.oob_scores_[-1])
 
     def _logged(self, name: str) -> Floats:
-        if not hasattr(self, "_sum"):
-            raise AttributeError(f"{type(self).__name__} is not fitted")
+        self._check_fitted()
         return self.training_log_.columns()[name][: self.n_estimators_]
 
     def _logged_out_of_bag(self, name: str) -> Floats:
@@ -160,8 +152,7 @@ class FittedBoosting(Estimator, ABC):
     @property
     def init_(self) -> Any:
         """Where boosting started: a fitted estimator, or "zero"."""
-        if not hasattr(self, "_sum"):
-            raise AttributeError(f"{type(self).__name__} is not fitted")
+        self._check_fitted()
         if self._start.model is not None:
             return self._start.model
         if self._start.is_zero:
@@ -175,8 +166,7 @@ class FittedBoosting(Estimator, ABC):
     @property
     def estimators_(self) -> NDArray[Any]:
         """The members, an array of n_estimators_ x n_trees_per_iteration_; made on access."""
-        if not hasattr(self, "_sum"):
-            raise AttributeError(f"{type(self).__name__} is not fitted")
+        self._check_fitted()
         shape = (self._sum.n_rounds, self._sum.n_columns)
         members = np.empty(shape, dtype=object)
         for place in np.ndindex(shape):

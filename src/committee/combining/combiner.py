@@ -13,7 +13,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
@@ -151,16 +150,6 @@ class NamedMembers(Estimator, ABC):
         """Return the fitted members of the first list by name."""
         fitted = dict(zip([name for name, _ in pairs], members, strict=True))
         return Bunch(**{name: fitted.get(name, "drop") for name, _ in self.estimators})
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "estimators_"):
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
-                "appropriate arguments before using this estimator."
-            )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimators_")
 
     # ---- tags and routing ----
 

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
-from sklearn.exceptions import NotFittedError
 
 from committee import _core
 from committee.base.params import Estimator
@@ -64,6 +63,8 @@ class FittedForest(ForestAnswers, ContributionsMixin, Estimator):
     n_outputs_: int
     feature_names_in_: NDArray[Any]
 
+    _fitted_attribute = "_forest"
+
     def _class_labels(self) -> list[NDArray[Any]] | None:
         """Class labels of each output, None for regression."""
         return None
@@ -74,13 +75,6 @@ class FittedForest(ForestAnswers, ContributionsMixin, Estimator):
         return False
 
     # ---- the trees ----
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "_forest"):
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
-                "appropriate arguments before using this estimator."
-            )
 
     def _sampler(self) -> RowSampler | None:
         """Return the draws of rows; None if every tree learnt from all rows."""

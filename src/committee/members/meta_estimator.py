@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sklearn import get_config
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -44,13 +43,6 @@ class MetaEstimator(Estimator, ABC):
     def _reads_tables(self) -> bool:
         """Whether tables may have been opened before, see _any_table.py."""
         return reads_tables(self._get_estimator())
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "estimators_"):
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
-                "appropriate arguments before using this estimator."
-            )
 
     def __len__(self) -> int:
         """Return the number of members."""

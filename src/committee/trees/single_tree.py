@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
 from committee import _core
 from committee.base.arrays import Floats
@@ -32,6 +31,7 @@ class SingleTree(TreeReprMixin, Estimator):
         "n_features_in_": whole(1, size="features"),
     }
     _derived_attributes = ("tree_",)
+    _fitted_attribute = "_tree"
 
     n_jobs: int | None
 
@@ -65,12 +65,7 @@ class SingleTree(TreeReprMixin, Estimator):
         self._replace_fitted(attributes)
 
     def _read(self, X: Any) -> _core.Table:
-        if not hasattr(self, "_tree"):
-            name = type(self).__name__
-            raise NotFittedError(
-                f"This {name} instance is not fitted yet. Call 'fit' with appropriate arguments "
-                "before using this estimator."
-            )
+        self._check_fitted()
         return self.schema_.read(X, type(self).__name__)
 
     def _threads(self) -> int:
@@ -85,10 +80,6 @@ class SingleTree(TreeReprMixin, Estimator):
         """Return the number of leaves of the tree."""
         self._check_fitted()
         return self.tree_.n_leaves
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "_tree"):
-            self._read(None)
 
     @property
     def feature_importances_(self) -> Floats:
