@@ -21,6 +21,7 @@ POOL += [np.array([1.0, 2.0]), np.array(3), slice(2)]
 MORE = {
     "cv": lambda v: isinstance(v, float) and 0 < v < 1,  # a share of rows to hold out
     "max_samples": lambda v: isinstance(v, float) and 1 < v < 100,  # more draws than rows
+    "oob_score": callable,  # a metric
     "max_features": lambda v: v is None or (isinstance(v, str) and v == "sqrt"),
 }
 
