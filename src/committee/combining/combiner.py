@@ -233,7 +233,8 @@ class CommitteeModel(NamedMembers):
             a column of 0 and 1 for each.
         sample_weight : array-like of shape (n_rows,) or None, default=None
             Weights of the rows, for members and for what is learnt from them; a row of weight zero
-            is absent.
+            is absent. Penalties of estimators of scikit-learn are absolute, so that the size of
+            weights matters to them; tiny weights (a mean below 1/1024) are scaled for them.
         groups : array-like of shape (n_rows,) or None, default=None
             Rows with the same value are never on both sides of a split.
         **fit_params : dict

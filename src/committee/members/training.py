@@ -9,6 +9,7 @@ without gaps get them.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ from committee.members.output import Floats, Output
 from committee.members.renumbered import without_gaps
 from committee.tables.native_table import AnyTable, reads_tables, shown_target
 from committee.tables.source import SharedSource
+from committee.tables.target import are_repetitions
 
 Rows = NDArray[np.int64]
 
@@ -43,6 +45,10 @@ _COPIED_CELLS = 2**25
 
 # Unless a split has nearly all rows.
 _COPIED_SHARE = 0.95
+
+# Weights with a smaller mean are scaled for estimators of other libraries: penalties are absolute
+# there, such as those of logistic regression, and would be all that counts.
+_LEAST_MEAN_WEIGHT = 2.0**-10
 
 
 def is_own(estimator: Any) -> bool:
@@ -175,6 +181,20 @@ class TrainingData:
         """The table for members that read it themselves."""
         return SharedSource(self.table.opened(), self.weights)
 
+    @cached_property
+    def foreign_weights(self) -> Floats | None:
+        """The weights for estimators of other libraries.
+
+        Tiny weights are multiplied by the power of two that brings their mean next to one. Others
+        stay as they are, and whole weights always: a row of weight two is that row twice.
+        """
+        if self.weights is None or are_repetitions(self.weights):
+            return self.weights
+        mean = math.fsum(self.weights) / len(self.weights)
+        if mean >= _LEAST_MEAN_WEIGHT:
+            return self.weights
+        return np.ldexp(self.weights, -round(math.log2(mean)))
+
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         state.pop("shared", None)  # other processes read for themselves
@@ -203,6 +223,11 @@ class TrainingData:
             }
         has_jobs = is_own(template) and "n_jobs" in template.get_params(deep=False)
         return Template(name, number, template, seeds, (estimator.n_jobs,) if has_jobs else None)
+
+    def weights_for(self, estimator: Any, rows: Rows | None) -> Floats | None:
+        """Return the weights of rows in the scale that suits an estimator; None is all rows."""
+        weights = self.weights if is_own(estimator) else self.foreign_weights
+        return weights if weights is None or rows is None else weights[rows]
 
     # ---- one member ----
 
@@ -321,7 +346,7 @@ class TrainingData:
         if weights is None and self.weights is not None:
             name = task.template.name
             if wants_weights(name, task.template.estimator):
-                weights = self.weights if rows is None else self.weights[rows]
+                weights = self.weights_for(member, rows)
         if weights is not None:
             params["sample_weight"] = weights
         y = self.y if rows is None else self.y[rows]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.metaestimators import available_if
 
 from committee.base.params import check_choice, is_false, reads_one_fit
 from committee.combining.combiner import OfClassifiers
@@ -22,9 +23,9 @@ from committee.combining.stacking.label_sets import (
     refuse_label_sets,
 )
 from committee.combining.stacking.leak_check import LeakCheck
-from committee.combining.stacking.stacking_model import StackingModel, StackRules, final_has
+from committee.combining.stacking.stacking_model import StackingModel, StackRules
 from committee.members.output import METHODS, Floats, Output, OutputRule, fitted_output
-from committee.members.training import TrainingData
+from committee.members.training import TrainingData, fit_estimator
 
 _METHODS = ("auto", "predict_proba", "decision_function", "predict", "log_odds")
 
@@ -32,6 +33,9 @@ _METHODS = ("auto", "predict_proba", "decision_function", "predict", "log_odds")
 @dataclass(frozen=True, eq=False)
 class ClassRules(StackRules):
     """Rules of a stack of classifiers."""
+
+    def fit_final(self, final: Any, features: Any, y: NDArray[Any], params: dict[str, Any]) -> Any:
+        return fit_estimator(final, features, y, params, is_classifier=y.ndim == 1)
 
     def final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
         return fitted_output(final, ("predict_proba", "predict"), n_classes).predict(
@@ -52,6 +56,23 @@ class ClassRules(StackRules):
             return values
         codes = values[:, 0] > 0 if values.shape[1] == 1 else values.argmax(axis=1)
         return np.asarray(np.eye(max(values.shape[1], 2))[codes.astype(np.intp)])
+
+
+def _final_has(method: str) -> Any:
+    """Return a decorator for methods that exist where the meta-learner has them."""
+
+    def check(model: Any) -> bool:
+        final = getattr(model, "final_estimator_", None)
+        if final is None:
+            final = model.final_estimator
+            if final is None:
+                final = model._linear_final()
+            elif isinstance(final, str):
+                final = model._convex_final([], None)
+        getattr(final, method)  # the error names what is missing
+        return True
+
+    return available_if(check)
 
 
 class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
@@ -208,7 +229,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
             return named_label_sets(codes, self.classes_)
         return np.asarray(self.classes_[np.asarray(codes).astype(np.intp)])
 
-    @final_has("predict_proba")  # type: ignore[untyped-decorator]
+    @_final_has("predict_proba")  # type: ignore[untyped-decorator]
     @reads_one_fit
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of the classes.
@@ -236,7 +257,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         shares[:, known] = values
         return shares
 
-    @final_has("decision_function")  # type: ignore[untyped-decorator]
+    @_final_has("decision_function")  # type: ignore[untyped-decorator]
     @reads_one_fit
     def decision_function(self, X: Any) -> Floats:
         """Return the decision function of the meta-learner.

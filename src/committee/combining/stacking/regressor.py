@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import diags, issparse
 from sklearn.base import RegressorMixin
 from sklearn.linear_model import RidgeCV
 
@@ -16,11 +18,29 @@ from committee.combining.convex_weights import ConvexRegressor
 from committee.combining.stacking.leak_check import LeakCheck
 from committee.combining.stacking.stacking_model import StackingModel, StackRules
 from committee.members.output import Floats, Output
+from committee.members.training import fit_estimator
+from committee.tables.native_table import AnyTable
+
+_KEPT = 0.1  # of the target, by the smallest penalty
+_NOISE = 1e-12  # a smaller share of the largest value is rounding
 
 
 @dataclass(frozen=True, eq=False)
 class NumberRules(StackRules):
     """Rules of a stack of regressors."""
+
+    def fit_final(self, final: Any, features: Any, y: NDArray[Any], params: dict[str, Any]) -> Any:
+        unit = _unit(y, params.get("sample_weight")) if self.has_default_final else 1.0
+        n_predicted = len(self.lists[-1])
+        scaled = None if unit == 1.0 else _scaled(features, n_predicted, 1 / unit)
+        if scaled is None:
+            return fit_estimator(final, features, y, params, is_classifier=False)
+        # The model of numbers in that unit, and then the same model of the numbers themselves.
+        final.fit(scaled, y / unit, **params)
+        final.coef_[n_predicted:] *= unit
+        final.intercept_ *= unit
+        final.best_score_ *= unit**2
+        return final
 
     def final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
         return np.asarray(final.predict(features), np.float64).reshape(-1, 1)
@@ -33,6 +53,32 @@ class NumberRules(StackRules):
         return values
 
 
+def _unit(y: Floats, weights: Floats | None) -> float:
+    """Return the power of two in which the default meta-learner is given the target.
+
+    The penalties of `RidgeCV` are absolute. Where the smallest keeps less than a tenth of the
+    target, which then is tiny, the unit is its size; else one, as in scikit-learn.
+    """
+    middle, half = 0.5 * y.max() + 0.5 * y.min(), 0.5 * y.max() - 0.5 * y.min()
+    if half <= _NOISE * np.abs(y).max():
+        return 1.0
+    exponent = int(np.frexp(half)[1]) - 1
+    parts = np.ldexp(y - middle, -exponent) ** 2  # of a size that can be squared
+    whole = math.fsum(parts if weights is None else parts * weights)
+    if np.log2(whole) + 2 * exponent >= np.log2(_KEPT * min(RidgeCV().alphas)):
+        return 1.0
+    return float(np.ldexp(1.0, exponent))
+
+
+def _scaled(features: Any, n_columns: int, factor: float) -> Any:
+    """Return features of which the first columns are multiplied; None of data frames."""
+    factors = np.ones(AnyTable(features).n_features)
+    factors[:n_columns] = factor
+    if issparse(features):
+        return features @ diags(factors)
+    return features * factors if isinstance(features, np.ndarray) else None
+
+
 class StackingRegressor(RegressorMixin, OfRegressors, StackingModel):
     """Regressors, and a meta-learner fitted to their predictions on rows that they have not seen.
 
@@ -41,9 +87,10 @@ class StackingRegressor(RegressorMixin, OfRegressors, StackingModel):
     estimators : list of (str, regressor)
         The members: any regressors with scikit-learn's interface. "drop" leaves one out.
     final_estimator : regressor, "convex" or None, default=None
-        The meta-learner. None is scikit-learn's `RidgeCV`; "convex" is a weighted mean of the
-        members, with weights that are not negative, add up to one and have the least squared
-        error.
+        The meta-learner. None is scikit-learn's `RidgeCV`, whose penalties are absolute: a target
+        much smaller than one is shrunk, but for a tiny one the fit is scaled. "convex" is a
+        weighted mean of the members, with weights that are not negative, add up to one and have
+        the least squared error.
     cv : int, float, str, splitter, iterable or None, default=None
         Where the level-one data come from, that is what the meta-learner learns from; see
         `StackingClassifier`.

@@ -13,7 +13,6 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.metaestimators import available_if
 
 from committee.base.params import check_bool, check_choice, check_real, is_false, is_real
 from committee.base.warn import warn
@@ -44,7 +43,6 @@ from committee.members.output import Floats, Output, OutputRule, predict_each
 from committee.members.training import (
     Rows,
     TrainingData,
-    fit_estimator,
     is_own,
     one_class_error,
     rows_of,
@@ -70,6 +68,8 @@ class StackRules(ABC):
         How the outputs of members are chosen.
     refit, passthrough, verbose
         Parameters of the estimator.
+    has_default_final : bool
+        Whether the meta-learner is the default one.
     """
 
     title: str
@@ -80,6 +80,7 @@ class StackRules(ABC):
     refit: bool
     passthrough: bool
     verbose: int
+    has_default_final: bool
 
     @abstractmethod
     def final_values(self, final: Any, features: Any, n_classes: int) -> Floats:
@@ -92,6 +93,10 @@ class StackRules(ABC):
     @abstractmethod
     def comparable(self, values: Floats) -> Floats:
         """Return predictions in a form of which a mean can be taken."""
+
+    @abstractmethod
+    def fit_final(self, final: Any, features: Any, y: NDArray[Any], params: dict[str, Any]) -> Any:
+        """Return a meta-learner, fitted to features."""
 
     def progress(self, n_fits: int) -> Progress:
         return Progress(self.title, "fits", max(1, n_fits), int(self.verbose))
@@ -176,13 +181,11 @@ def fit_final(rules: StackRules, data: TrainingData, features: Any, rows: Rows) 
     own, n_rows = data.fit_params.get("final_estimator", {}), len(data.y)
     params = {key: rows_of(value, rows, n_rows) for key, value in own.items()}
     if data.weights is not None and wants_weights("final_estimator", final):
-        params["sample_weight"] = data.weights[rows]
+        params["sample_weight"] = data.weights_for(final, rows)
     n_cells = len(rows) * AnyTable(features).n_features
-    is_classifier = data.labels is not None
     try:
         with plain_algebra(n_cells, is_own(final)):
-            y = data.y[rows]
-            return fit_estimator(clone(final), features, y, params, is_classifier=is_classifier)
+            return rules.fit_final(clone(final), features, data.y[rows], params)
     except (TypeError, ValueError) as error:
         alone = one_class_error("the final_estimator", data.labels, error)
         if alone is not None:
@@ -210,23 +213,6 @@ def placed(splits: Sequence[Split], place: Rows) -> list[Split]:
         if len(train) and len(test):
             found.append((train, test))
     return found
-
-
-def final_has(method: str) -> Any:
-    """Return a decorator for methods that exist where the meta-learner has them."""
-
-    def check(model: Any) -> bool:
-        final = getattr(model, "final_estimator_", None)
-        if final is None:
-            final = model.final_estimator
-            if final is None:
-                final = model._linear_final()
-            elif isinstance(final, str):
-                final = model._convex_final([], None)
-        getattr(final, method)  # the error names what is missing
-        return True
-
-    return available_if(check)
 
 
 class StackingModel(TransformerMixin, CommitteeModel):
@@ -339,7 +325,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
         report = self._check_leakage(rules, data, plan, groups, seed)
         if report is not None and report.leaked and self.on_leak == "fallback":
             final = self._convex_final(outputs, report.simple_weights)
-            rules = replace(rules, final=final)
+            rules = replace(rules, final=final, has_default_final=False)
         stack = FittedStack(rules, data, plan)
         first = stack.layers[0]
         attributes: dict[str, Any] = {
@@ -367,6 +353,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
             bool(self.refit),
             bool(self.passthrough),
             self.verbose,
+            self.final_estimator is None,
         )
 
     def _final(self, outputs: Sequence[Output]) -> Any:
