@@ -15,8 +15,10 @@
 
 #include "base/random.hpp"
 #include "base/thread_pool.hpp"
+#include "grow/grown_tree.hpp"
 #include "grow/node_statistics.hpp"
 #include "grow/rows.hpp"
+#include "grow/table_split.hpp"
 #include "score/block.hpp"
 #include "small/piece.hpp"
 #include "small/subtree.hpp"
@@ -77,13 +79,15 @@ class TreeGrower {
       is_in_order_ = false;
       grow_in_pieces(std::move(root), top, pieces);
     }
-    Nodes nodes = is_in_order_ ? nodes_of(top) : assembled(top, pieces);
+    const std::size_t n_features = data_.dataset->n_features();
+    GrownTree grown =
+        is_in_order_ ? tree_of(std::move(top), n_features) : join_pieces(top, pieces, n_features);
     if (options_.leaves_only) {
-      fill_leaves(nodes.tree, data_, order_, nodes.ranges);
+      fill_leaves(grown.tree, data_, order_, grown.ranges);
     } else {
-      fill_statistics(nodes.tree, data_, options_.criterion, order_, nodes.ranges, nodes.bounds);
+      fill_statistics(grown.tree, data_, options_.criterion, order_, grown.ranges, grown.bounds);
     }
-    return std::move(nodes.tree);
+    return std::move(grown.tree);
   }
 
  private:
@@ -305,22 +309,12 @@ class TreeGrower {
 
   // Splits the node: writes its routing and leaves its children, still open, with the worker.
   void divide(const OpenNode& node, const Split& split, Piece& piece, Worker& worker) {
-    const CodeColumn& column = node.block->columns[split.feature];
     partition_rows(*node.block, node.begin, node.end, split, worker.scratch);
     const std::vector<std::size_t>& begins = worker.scratch.begins;
     GrownNode grown = piece.nodes[node.index];
     grown.n_children = split.n_children;
     grown.first_child = static_cast<std::uint32_t>(piece.nodes.size());
-    const bool missing_goes_left = split.default_child == 0;
-    if (split.kind == SplitKind::kReal || split.kind == SplitKind::kInteger) {
-      grown.node.set_threshold(split.feature, feature_kind(split.kind),
-                               threshold_of(node, split, column), missing_goes_left);
-    } else {
-      grown.node.set_split(split.feature, split.kind, missing_goes_left);
-      grown.node.threshold.offset = piece.category_data.size();
-      const std::vector<std::uint32_t> data = category_data(node, split, column);
-      piece.category_data.insert(piece.category_data.end(), data.begin(), data.end());
-    }
+    write_split({data_, *node.block, node.rows()}, split, grown.node, piece.category_data);
     piece.nodes[node.index] = grown;
     const Bounds bounds = piece.bounds_of(node.index);
     const int direction = options_.monotonic_of(split.feature);
@@ -339,147 +333,13 @@ class TreeGrower {
     }
   }
 
-  std::size_t table_row(const OpenNode& node, std::uint32_t block_row) const {
-    return data_.entries.rows[node.block->entries[block_row]];
-  }
-
-  // A threshold t with a <= t < b for the neighbours a, b that it separates.
-  Value threshold_of(const OpenNode& node, const Split& split, const CodeColumn& column) const {
-    const FeatureKind kind = feature_kind(split.kind);
-    if (split.first_right == kNoCode) return highest_value(kind);
-    if (split.has_threshold) return split.threshold;
-    const BinnedDataset& dataset = *data_.dataset;
-    if (node.block->has_records() && !dataset.feature(split.feature).low.empty()) {
-      return middle(kind, dataset.high_of_code(split.feature, split.last_left),
-                    dataset.low_of_code(split.feature, split.first_right));
-    }
-    const auto row_of = [&](std::uint32_t code) {
-      const auto rows = node.rows();
-      return table_row(node, *std::find_if(rows.begin(), rows.end(), [&](std::uint32_t row) {
-                         return column.at(row) == code;
-                       }));
-    };
-    return middle(kind, dataset.high(split.feature, row_of(split.last_left)),
-                  dataset.low(split.feature, row_of(split.first_right)));
-  }
-
-  // See tree.hpp for the layout.
-  std::vector<std::uint32_t> category_data(const OpenNode& node, const Split& split,
-                                           const CodeColumn& column) const {
-    const CodeColumn& levels = data_.dataset->feature(split.feature).column;
-    std::vector<std::uint32_t> level_of_code(column.n_codes(), kNoCode);
-    if (node.block->has_records()) {  // whose codes are the dataset's
-      for (std::uint32_t code = 0; code < column.n_values; ++code) {
-        if (split.child_of_code[code] != kNoChild) level_of_code[code] = code;
-      }
-    } else {
-      for (const std::uint32_t row : node.rows()) {
-        const std::uint32_t level = levels.at(table_row(node, row));
-        if (level != levels.missing_code()) level_of_code[column.at(row)] = level;
-      }
-    }
-    if (split.kind == SplitKind::kFanOut) {
-      std::vector<std::uint32_t> data{split.n_children, split.default_child, levels.n_values};
-      data.resize(3 + std::size_t{levels.n_values}, kNoChild);
-      for (std::uint32_t code = 0; code < column.n_codes(); ++code) {
-        if (level_of_code[code] != kNoCode) {
-          data[3 + level_of_code[code]] = split.child_of_code[code];
-        }
-      }
-      return data;
-    }
-    std::vector<std::uint32_t> leaving;
-    for (std::uint32_t code = 0; code < column.n_codes(); ++code) {
-      if (level_of_code[code] != kNoCode && split.child_of_code[code] != split.default_child) {
-        leaving.push_back(level_of_code[code]);
-      }
-    }
-    return subset_data(std::move(leaving));
-  }
-
-  // --- the finished tree --------------------------------------------------------------------
-
-  // A tree without what users read of its nodes, the entries of each and its bounds, if any.
-  struct Nodes {
-    Tree tree;
-    std::vector<NodeRange> ranges;
-    std::vector<Bounds> bounds;
-  };
-
-  // A piece grown depth-first by one thread has its nodes in the order of `assembled`.
-  Nodes nodes_of(Piece& piece) const {
-    Nodes result;
-    result.tree.n_features = static_cast<std::uint32_t>(data_.dataset->n_features());
-    result.tree.nodes.reserve(piece.nodes.size());
-    result.ranges.reserve(piece.nodes.size());
-    for (const GrownNode& grown : piece.nodes) {
-      Node& node = result.tree.nodes.emplace_back(grown.node);
-      if (grown.first_child != kNone) node.first_child = grown.first_child;
-      result.ranges.push_back({grown.begin, grown.end});
-    }
-    result.tree.category_data = std::move(piece.category_data);
-    result.bounds = std::move(piece.bounds);
-    return result;
-  }
-
-  // Numbers the nodes depth-first, siblings side by side.
-  Nodes assembled(const Piece& top, const std::vector<Piece>& pieces) const {
-    Nodes result;
-    auto& [tree, ranges, bounds] = result;
-    tree.n_features = static_cast<std::uint32_t>(data_.dataset->n_features());
-    std::size_t n_nodes = top.nodes.size();  // at least as many as there will be
-    for (const Piece& piece : pieces) n_nodes += piece.nodes.size();
-    tree.nodes.reserve(n_nodes);
-    ranges.reserve(n_nodes);
-    const auto add_nodes = [&](std::size_t n_added) {
-      tree.nodes.resize(tree.nodes.size() + n_added);
-      ranges.resize(tree.nodes.size());
-      if (!options_.monotonic.empty()) bounds.resize(tree.nodes.size());
-    };
-    add_nodes(1);
-    struct Pending {
-      const Piece* piece;
-      std::size_t index;
-      std::size_t number;
-    };
-    std::vector<Pending> stack{{&top, 0, 0}};
-    while (!stack.empty()) {
-      auto [piece, index, number] = stack.back();
-      stack.pop_back();
-      if (piece->nodes[index].piece != kNone) {
-        piece = &pieces[piece->nodes[index].piece];
-        index = 0;
-      }
-      const GrownNode& grown = piece->nodes[index];
-      tree.nodes[number] = grown.node;
-      ranges[number] = {grown.begin, grown.end};
-      if (!bounds.empty()) bounds[number] = piece->bounds_of(index);
-      if (grown.first_child == kNone) continue;
-      const std::size_t first = tree.nodes.size();
-      tree.nodes[number].first_child = static_cast<std::uint32_t>(first);
-      if (grown.node.kind() == SplitKind::kSubset || grown.node.kind() == SplitKind::kFanOut) {
-        const auto data =
-            piece->category_data.begin() + static_cast<std::ptrdiff_t>(grown.node.threshold.offset);
-        const std::size_t length = category_length(grown.node.kind(), &*data);
-        tree.nodes[number].threshold.offset = tree.category_data.size();
-        tree.category_data.insert(tree.category_data.end(), data,
-                                  data + static_cast<std::ptrdiff_t>(length));
-      }
-      add_nodes(grown.n_children);
-      for (std::uint32_t child = grown.n_children; child-- > 0;) {
-        stack.push_back({piece, grown.first_child + child, first + child});
-      }
-    }
-    return result;
-  }
-
   const GrowOptions& options_;
   Monitor& monitor_;
   FitData data_;
   double total_weight_ = 0.0;
   double min_decrease_ = 0.0;
   std::vector<std::uint32_t> order_;  // entries, leaf by leaf
-  bool is_in_order_ = true;           // the nodes of the one piece; see nodes_of
+  bool is_in_order_ = true;           // the nodes of the one piece; see tree_of
 };
 
 }  // namespace
