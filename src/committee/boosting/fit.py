@@ -137,6 +137,7 @@ class BoostingFit:
         attributes = self.task.attributes(rows.target)
         if last is not None:
             last.check_continues(table, rows, params.init, attributes)
+            last.warn_of_changes(params.of_rounds(choices.params(choices.n_estimators)))
         round_choice = None if last is None else last.round_choice
         if choices.n_folds > 0 and not self._stops:
             # Held-out rows decide how many rounds to do before all rows are learned from.
@@ -160,6 +161,7 @@ class BoostingFit:
             "learning_rate_": choices.learning_rate,
             "round_choice_": round_choice,
             "chosen_params_": choices.params(attributes["n_estimators_"]),
+            "_params_of_rounds": params.of_rounds(choices.params(n_rounds)),
         }
         if table.names is not None:
             attributes["feature_names_in_"] = np.array(table.names, dtype=object)

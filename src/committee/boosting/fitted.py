@@ -15,6 +15,7 @@ from committee.base.work import resolve_threads
 from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum
 from committee.boosting.defaults import check_chosen
 from committee.boosting.rounds import RoundChoice
+from committee.boosting.task import BoostingParameters
 from committee.evaluation.early_stopping import TrainingLog
 from committee.files.parts import NOTHING, Part, any_of, instance, maybe, whole
 from committee.files.tree_arrays import register_pickling
@@ -52,6 +53,9 @@ class FittedBoosting(Estimator, ABC):
     }
     _fitted_attribute = "_sum"
 
+    # Only a later fit of the same object compares its parameters with these.
+    _derived_attributes = ("_params_of_rounds",)
+
     n_jobs: int | None
     init: Any
 
@@ -63,6 +67,7 @@ class FittedBoosting(Estimator, ABC):
     _seed: int
     _fingerprint: int
     _n_rows: int
+    _params_of_rounds: dict[str, Any]
     training_log_: TrainingLog
     round_choice_: RoundChoice | None
     chosen_params_: dict[str, Any]
@@ -197,6 +202,8 @@ class FittedBoosting(Estimator, ABC):
         total, start = self._sum, self._start
         if self.chosen_params_:
             check_chosen(self.chosen_params_)
+            params = BoostingParameters.of(self)
+            self._params_of_rounds = params.of_rounds(self.chosen_params_)
         if self.n_outputs_ > total.n_columns:
             raise ValueError("the trees do not fit the outputs")
         n_columns = self._objective.n_columns

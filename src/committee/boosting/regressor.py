@@ -69,6 +69,8 @@ or Loss, default="squared_error"
     warm_start : bool, default=False
         Keep the rounds of the last fit and add more: the same model as one fit with as many.
         Values that are "auto" stay what they were, `n_estimators` too: set it to add rounds.
+        Other parameters of trees than before are used for the new rounds, with a warning that names
+        them; `learning_rate` may change without one.
     validation_fraction : float, default=0.1
         Share of the rows that early stopping holds out, or the choice of the number of rounds
         where one part is enough for it.

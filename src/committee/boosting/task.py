@@ -7,10 +7,12 @@ and class weights.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from committee.base.arrays import Floats
 from committee.base.params import check_bool, check_choice, check_int, check_real
@@ -28,6 +30,32 @@ from committee.tables.target import (
     warn_of_column,
 )
 from committee.trees.engine_settings import check_reals
+
+# What shapes the members of a round.
+_OF_ROUNDS = (
+    "subsample",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "max_depth",
+    "min_impurity_decrease",
+    "max_features",
+    "max_leaf_nodes",
+    "ccp_alpha",
+    "split_finding",
+    "growth",
+    "max_splits",
+    "min_child_weight",
+    "l1_regularization",
+    "l2_regularization",
+    "max_bins",
+    "features_per_tree",
+    "features_per_level",
+    "monotonic_cst",
+    "interaction_cst",
+    "category_smoothing",
+    "estimator",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +122,17 @@ class BoostingParameters:
             return bool(self.early_stopping)
         is_open = isinstance(self.n_estimators, str)
         return self.n_iter_no_change is not None or (is_open and has_validation)
+
+    def of_rounds(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
+        """Return copies of the parameters that shape a round, apart from the learning rate.
+
+        Parameters
+        ----------
+        chosen : dict
+            The values of those that may be "auto"; see `BoostingChoices.params`.
+        """
+        values = {name: chosen.get(name, getattr(self, name)) for name in _OF_ROUNDS}
+        return {name: clone(value, safe=False) for name, value in values.items()}
 
     def callback_list(self) -> list[Any]:
         """Return the callbacks; TypeError unless they are functions."""

@@ -108,6 +108,20 @@ class LastFit:
                 "have changed. Set warm_start=False to start anew"
             )
 
+    def warn_of_changes(self, params: Mapping[str, Any]) -> None:
+        """Warn if new rounds are shaped by other parameters than those of the last fit."""
+        known = self.attributes.get("_params_of_rounds", {})
+        changes = [
+            f"{name} was {value!r} and is {params[name]!r}"
+            for name, value in known.items()
+            if not _is_same(value, params[name])
+        ]
+        if changes:
+            warn(
+                "warm_start=True adds rounds with other parameters than those of the last fit: "
+                f"{'; '.join(changes)}. One fit with these parameters gives another model"
+            )
+
     def _has_statistics_of(self, table: TrainingTable) -> bool:
         """Whether the trees of the last fit read the columns as new ones will."""
         total = self.sum
@@ -141,3 +155,13 @@ class LastFit:
         for value in before.tolist():
             stopper.add(value)
         return stopper
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Whether two values of a parameter mean the same."""
+    if hasattr(a, "get_params") and hasattr(b, "get_params"):
+        given, other = a.get_params(), b.get_params()
+        return type(a) is type(b) and all(_is_same(v, other.get(k)) for k, v in given.items())
+    if any(isinstance(value, list | tuple) or hasattr(value, "__array__") for value in (a, b)):
+        return bool(np.array_equal(np.asarray(a, object), np.asarray(b, object)))
+    return a is b or bool(a == b) or (a != a and b != b)
