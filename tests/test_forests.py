@@ -95,6 +95,7 @@ def test_each_tree_is_grown_from_its_own_draws(cls, bootstrap, weights, draw_fea
             "random_thresholds": "Extra" in cls.__name__,
             "level_penalty": 2.0,
             "count_constant": False,
+            "shuffle_features": True,
             "min_rows_leaf": 2,
             "seed": member_seed(5, index),
         }

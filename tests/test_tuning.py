@@ -24,7 +24,7 @@ def test_the_search_finds_the_number_that_is_best_on_new_rows(rng):
     for number in default_grid(20):
         model = RandomForestRegressor(60, max_features=number, random_state=0).fit(X, y)
         errors[number] = ((model.predict(X_new) - y_new) ** 2).mean()
-    assert errors[result.max_features] < 1.03 * min(errors.values())
+    assert errors[result.max_features] < 1.05 * min(errors.values())
     assert errors[1] > 2 * min(errors.values())
     assert result.candidates[0].n_trees == 25  # far behind, and dropped at once
     losses = dict(zip(*map(np.ndarray.tolist, result.curve()), strict=True))

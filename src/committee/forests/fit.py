@@ -234,6 +234,7 @@ class ForestModel(FittedForest, ABC):
             settings["max_features"] = schema.n_features
         settings["random_thresholds"] = self._splitter == "random"
         settings["count_constant"] = self.count_constant
+        settings["shuffle_features"] = True
         ccp_alpha = check_real("ccp_alpha", self.ccp_alpha, 0.0)
         n_threads = resolve_threads(self.n_jobs)
         is_exact = self.split_finding == "exact"

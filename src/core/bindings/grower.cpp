@@ -138,6 +138,8 @@ GrowOptions options_of(const nb::dict& settings, std::size_t n_features, const T
       options.max_features = nb::cast<std::uint32_t>(value);
     } else if (name == "count_constant") {
       options.count_constant = nb::cast<bool>(value);
+    } else if (name == "shuffle_features") {
+      options.shuffle_features = nb::cast<bool>(value);
     } else if (name == "allowed") {
       options.allowed = nb::cast<std::vector<std::uint32_t>>(value);
     } else if (name == "random_thresholds") {

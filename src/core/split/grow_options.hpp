@@ -24,6 +24,10 @@ struct GrowOptions {
   std::uint32_t max_features = std::numeric_limits<std::uint32_t>::max();
   // Whether a drawn feature that is constant in the node counts as one of max_features.
   bool count_constant = true;
+  // Whether features are looked at in drawn order even if a node looks at all of them. The first
+  // of equal splits is kept: in nodes of a few rows most features split equally well, and trees
+  // that all prefer the first column are alike.
+  bool shuffle_features = false;
   std::vector<std::uint32_t> allowed;  // features the tree may use, ascending; empty: all
   bool random_thresholds = false;
   bool fan_out_categories = false;

@@ -88,6 +88,18 @@ bool varies(const NodeView& node, std::uint32_t feature) {
   return is_varying;
 }
 
+// The least prime that is at least `n`, and at least 2.
+std::uint32_t prime_from(std::uint32_t n) {
+  const auto is_prime = [](std::uint32_t candidate) {
+    for (std::uint32_t i = 2; i * i <= candidate; ++i) {
+      if (candidate % i == 0) return false;
+    }
+    return candidate > 1;
+  };
+  while (!is_prime(n)) ++n;
+  return n;
+}
+
 }  // namespace
 
 void FeatureDraw::start(std::size_t n_features, const GrowOptions& options) {
@@ -98,7 +110,8 @@ void FeatureDraw::start(std::size_t n_features, const GrowOptions& options) {
     std::iota(features_.begin(), features_.end(), 0U);
   }
   swapped_.resize(features_.size());
-  batch_.resize(features_.size());
+  batch_.resize(features_.size() + 1);
+  n_places_ = prime_from(static_cast<std::uint32_t>(features_.size()));
 }
 
 Split FeatureDraw::search(const NodeView& node, const GrowOptions& options,
