@@ -50,7 +50,8 @@ def export_text(
     spacing : int, default=3
         Width of one level of indentation.
     decimals : int, default=2
-        Digits after the point of thresholds and values.
+        Digits after the point of thresholds and values. Numbers that these would round to zero
+        get significant digits instead.
     show_weights : bool, default=False
         Print the weight of each class at the leaves of a classification tree.
     class_names : sequence of str, default=None
@@ -416,7 +417,13 @@ def _subtree_heights(view: TreeView) -> NDArray[np.int64]:
 
 
 def _listed(numbers: Floats, decimals: int) -> str:
-    return "[" + ", ".join(f"{number:.{decimals}f}" for number in numbers) + "]"
+    return "[" + ", ".join(_fixed(number, decimals) for number in numbers) + "]"
+
+
+def _fixed(number: float, decimals: int) -> str:
+    """Return a number as scikit-learn prints it, but no other number as zero."""
+    text = f"{number:.{decimals}f}"
+    return number_text(number, decimals) if number != 0 and float(text) == 0 else text
 
 
 def _percent(share: float) -> str:
