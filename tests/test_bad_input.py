@@ -21,7 +21,7 @@ WRONG_PARAMETERS = {
     "splitter": ["worst", 1, None],
     "max_depth": [0, -1, 2.5, NAN, "3", [3]],
     "min_samples_split": [1, 0, -2, 0.0, 1.5, -0.1, NAN, "2", None],
-    "min_samples_leaf": [0, -1, 0.0, 1.5, -0.1, NAN, "1", None],
+    "min_samples_leaf": [0, -1, 0.0, 1.0, 1.5, -0.1, NAN, "1", None],
     "min_weight_fraction_leaf": [-0.1, 0.6, NAN, "0", None, float("inf")],
     "max_features": [0, -1, 0.0, 1.5, -0.5, NAN, "auto", [1]],
     "random_state": [-1, "seed", 1.5, NAN],

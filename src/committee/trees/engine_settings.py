@@ -161,7 +161,9 @@ def tree_settings(
             n_rows + 1,  # as good as any larger number
         ),
         "min_rows_leaf": min(
-            check_int_or_fraction("min_samples_leaf", model.min_samples_leaf, n_rows),
+            check_int_or_fraction(
+                "min_samples_leaf", model.min_samples_leaf, n_rows, include_one=False
+            ),
             n_rows + 1,
         ),
         "min_weight_leaf": total

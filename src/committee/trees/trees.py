@@ -35,13 +35,14 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         Rows a node needs to be split; a float is a fraction of all rows. Whole sample weights
         count as repetitions of a row.
     min_samples_leaf : int or float, default=1
-        Rows a leaf needs; a float is a fraction of all rows.
+        Rows a leaf needs; a float below 1 is a fraction of all rows.
     min_weight_fraction_leaf : float, default=0.0
         Share of the total weight a leaf needs.
     max_features : int, float, {"sqrt", "log2", "log2+1"} or None, default=None
-        Features drawn at each node; None looks at all.
+        Features drawn at each node; None, or an int beyond their number, looks at all.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the draws. Without draws (`max_features=None`, `splitter="best"`) it has no effect.
+        Seed of the draws, below 2**64 if it is an int. Without draws (`max_features=None`,
+        `splitter="best"`) it has no effect.
     max_leaf_nodes : int or None, default=None
         Grow best-first until there are this many leaves: d splits make d + 1 leaves.
     min_impurity_decrease : float, default=0.0
@@ -287,13 +288,14 @@ default="squared_error"
         Rows a node needs to be split; a float is a fraction of all rows. Whole sample weights
         count as repetitions of a row.
     min_samples_leaf : int or float, default=1
-        Rows a leaf needs; a float is a fraction of all rows.
+        Rows a leaf needs; a float below 1 is a fraction of all rows.
     min_weight_fraction_leaf : float, default=0.0
         Share of the total weight a leaf needs.
     max_features : int, float, {"sqrt", "log2", "log2+1"} or None, default=None
-        Features drawn at each node; None looks at all.
+        Features drawn at each node; None, or an int beyond their number, looks at all.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the draws. Without draws (`max_features=None`, `splitter="best"`) it has no effect.
+        Seed of the draws, below 2**64 if it is an int. Without draws (`max_features=None`,
+        `splitter="best"`) it has no effect.
     max_leaf_nodes : int or None, default=None
         Grow best-first until there are this many leaves: d splits make d + 1 leaves.
     min_impurity_decrease : float, default=0.0
