@@ -83,6 +83,17 @@ def test_what_histogram_boosting_of_scikit_learn_refuses_is_refused(cls, name, v
         fit(cls, name, value, "n_estimators")
 
 
+def test_groups_of_features_may_be_a_view_but_not_used_up(rng):
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    groups = {"first": [0], "others": [1, 2]}
+    settings = {"n_estimators": 3, "random_state": 0}
+    view = GradientBoostingRegressor(interaction_cst=groups.values(), **settings).fit(X, y)
+    listed = GradientBoostingRegressor(interaction_cst=[[0], [1, 2]], **settings).fit(X, y)
+    np.testing.assert_array_equal(view.predict(X), listed.predict(X))
+    with pytest.raises(TypeError, match="interaction_cst must be None"):
+        GradientBoostingRegressor(interaction_cst=iter(groups.values())).fit(X, y)
+
+
 def test_a_learning_rate_of_zero_keeps_the_first_scores(rng):
     X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
     model = GradientBoostingRegressor(n_estimators=3, learning_rate=0).fit(X, y)

@@ -132,7 +132,7 @@ class BoostingParameters:
             The values of those that may be "auto"; see `BoostingChoices.params`.
         """
         values = {name: chosen.get(name, getattr(self, name)) for name in _OF_ROUNDS}
-        return {name: clone(value, safe=False) for name, value in values.items()}
+        return {name: _copied(value) for name, value in values.items()}
 
     def callback_list(self) -> list[Any]:
         """Return the callbacks; TypeError unless they are functions."""
@@ -178,6 +178,12 @@ class BoostingParameters:
                     f"{name} must be None with estimator={self.estimator!r}: constraints are "
                     "for the trees of this library"
                 )
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy of what may be changed in place."""
+    is_changeable = isinstance(value, list | dict | np.ndarray) or hasattr(value, "get_params")
+    return clone(value, safe=False) if is_changeable else value
 
 
 def _check_stopping(value: Any) -> None:

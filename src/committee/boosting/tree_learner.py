@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -398,7 +398,9 @@ def interactions(interaction_cst: Any, schema: TableSchema) -> list[list[int]]:
         if interaction_cst == "pairwise":
             return [[a, b] for a in range(n_features) for b in range(a + 1, n_features)] or [[0]]
         raise ValueError(f"{accepted}; got {interaction_cst!r}")
-    if not isinstance(interaction_cst, Iterable) or isinstance(interaction_cst, Mapping):
+    # An iterator would be used up by the first of several fits to choose the number of rounds.
+    is_wrong = isinstance(interaction_cst, Mapping | Iterator)
+    if is_wrong or not isinstance(interaction_cst, Iterable):
         raise TypeError(f"{accepted}; got {interaction_cst!r}")
     groups = []
     for group in interaction_cst:
