@@ -115,6 +115,28 @@ QUESTIONS = {
         },
         only_categories=True,
     ),
+    "leaves": Question(
+        {
+            "1": raw(_RF),
+            "scikit-learn": peer(_RF),
+            "2": raw(_RF, min_samples_leaf=2),
+            "3": raw(_RF, min_samples_leaf=3),
+            "5": raw(_RF, min_samples_leaf=5),
+            "10": raw(_RF, min_samples_leaf=10),
+        },
+        numbers=False,
+    ),
+    "leaves of extra-trees": Question(
+        {
+            "1": raw(_ET),
+            "scikit-learn": peer(_ET),
+            "2": raw(_ET, min_samples_leaf=2),
+            "3": raw(_ET, min_samples_leaf=3),
+            "5": raw(_ET, min_samples_leaf=5),
+            "10": raw(_ET, min_samples_leaf=10),
+        },
+        numbers=False,
+    ),
     "extra-trees": Question(
         {
             "scikit-learn": peer(_ET),
