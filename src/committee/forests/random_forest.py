@@ -31,7 +31,7 @@ class RandomForestClassifier(ForestClassifier):
         Share of the weight of its tree that a leaf needs.
     max_features : int, float, {"sqrt", "log2", "log2+1"} or None, default="sqrt"
         Features drawn at each node, or for each tree with `draw_features="tree"`. A float is a
-        fraction, None means all.
+        fraction, None means all, and so does an int above their number.
     max_leaf_nodes : int or None, default=None
         Grow each tree best-first until it has this many leaves.
     min_impurity_decrease : float, default=0.0
@@ -248,7 +248,7 @@ default="squared_error"
         Share of the weight of its tree that a leaf needs.
     max_features : int, float, {"sqrt", "log2", "log2+1"} or None, default=1.0
         Features drawn at each node, or for each tree with `draw_features="tree"`. A float is a
-        fraction, None means all.
+        fraction, None means all, and so does an int above their number.
     max_leaf_nodes : int or None, default=None
         Grow each tree best-first until it has this many leaves.
     min_impurity_decrease : float, default=0.0
