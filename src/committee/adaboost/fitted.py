@@ -124,7 +124,7 @@ class FittedAdaBoost(MetaEstimator):
         if isinstance(self.estimators_, TreeMembers):
             return self.estimators_.schema.read(X, name)
         names = getattr(self, "feature_names_in_", None)
-        return AnyTable(X).matched(names, self.n_features_in_, name)
+        return AnyTable.of_batch(X, names, self.n_features_in_, name)
 
     @property
     def trace_(self) -> AdaBoostTrace:

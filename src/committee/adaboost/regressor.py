@@ -227,6 +227,8 @@ default="squared_error"
         members = self.estimators_
         if isinstance(members, TreeMembers):
             return members.forest.predict_each(table, self._threads())[:, :, 0]
+        if table.n_rows == 0:  # which many estimators refuse
+            return np.empty((0, len(members)))
         said = [np.asarray(each.predict(table.native), np.float64).ravel() for each in members]
         return np.column_stack(said)
 

@@ -125,7 +125,7 @@ class BoostedTable(ABC):
         """Read another table with the columns of the training table."""
         if self.schema is not None:
             return self.schema.read(X, self.name)
-        return AnyTable(X).matched(self.table.names, self.table.n_features, self.name)
+        return AnyTable.of_batch(X, self.table.names, self.table.n_features, self.name)
 
     # ---- learners ----
 

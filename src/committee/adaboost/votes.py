@@ -145,6 +145,8 @@ class AnyVotes:
             yield votes.copy()
 
     def _add(self, votes: Floats, number: int, table: AnyTable) -> None:
+        if table.n_rows == 0:  # which many estimators refuse
+            return
         member = self._members[number]
         votes += votes_of(
             member, table.shown_to(member), self._weights[number], self._labels, self._rule

@@ -360,7 +360,7 @@ class BaggingModel(MetaEstimator):
     def _open(self, X: Any) -> AnyTable:
         self._check_fitted()
         names = getattr(self, "feature_names_in_", None)
-        return AnyTable(X).matched(names, self.n_features_in_, type(self).__name__)
+        return AnyTable.of_batch(X, names, self.n_features_in_, type(self).__name__)
 
     def _weights(self) -> Floats:
         equal = np.ones(len(self.estimators_))

@@ -44,7 +44,7 @@ from committee.losses import (
 from committee.losses.objective import Objective
 from committee.members.loaded_members import check_member, check_regressor
 from committee.members.meta_estimator import takes_weights
-from committee.tables.native_table import AnyTable
+from committee.tables.native_table import AnyTable, named_row
 from committee.tables.table import TableSchema
 
 # Probabilities and means of other models are kept this far from zero: their logarithms are finite.
@@ -88,9 +88,9 @@ class BoostingStart:
         """Return the first scores of rows, Fortran-ordered."""
         start = np.empty((n_rows, len(self.constants)), order="F")
         start[:] = self.constants
-        if self.model is None:
+        if self.model is None or n_rows == 0:
             return start
-        table = AnyTable(X)
+        table = AnyTable(named_row(X, self.names))
         if self.names is not None and table.names is not None:
             name = type(self.model).__name__
             table = table.matched(self.names, len(self.names), name)
@@ -403,7 +403,7 @@ class LearnerSum:
 
     def read(self, X: Any, name: str) -> AnyTable:
         """Read a table to predict from."""
-        return AnyTable(X).matched(self.names, self.n_features, name)
+        return AnyTable.of_batch(X, self.names, self.n_features, name)
 
     def sums(self, table: AnyTable, n_threads: int) -> Floats:
         """Return the sums of all rounds, n_rows x n_columns, Fortran-ordered."""
@@ -424,6 +424,8 @@ class LearnerSum:
             self._add(number, table, scores)
 
     def _add(self, number: int, table: AnyTable, scores: Floats) -> None:
+        if table.n_rows == 0:  # which many estimators refuse
+            return
         for column, member in enumerate(self.rounds[number]):
             values = np.asarray(member.predict(table.native), np.float64)
             scores[:, column] += self.rates[number] * values.reshape(len(values))

@@ -398,7 +398,7 @@ class TrainingTable:
             table = self.schema.read(X, name)
             table = table if self.statistics is None else self.statistics.encode(table)
             return table, table.n_rows
-        found = AnyTable(X).matched(self.names, self.n_features, name)
+        found = AnyTable.of_batch(X, self.names, self.n_features, name)
         return found.native, found.n_rows
 
     def fingerprint(self, rows: TrainingRows, total: TreeSum | LearnerSum) -> int:

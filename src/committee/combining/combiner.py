@@ -321,7 +321,7 @@ class CommitteeModel(NamedMembers):
         found = getattr(self, "feature_names_in_", None)
         names = None if found is None else tuple(found)
         name = type(self).__name__
-        return AnyTable(X).matched(names, self.n_features_in_, name)
+        return AnyTable.of_batch(X, names, self.n_features_in_, name)
 
 
 class OfClassifiers(CommitteeModel):

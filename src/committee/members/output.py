@@ -31,6 +31,16 @@ METHODS = ("predict_proba", "decision_function", "predict")
 LEAST_SHARE = 0.01
 
 
+def none_predicted(estimator: Any, method: str) -> NDArray[Any]:
+    """Return what an estimator would predict for no rows, which many refuse."""
+    classes = getattr(estimator, "classes_", None)
+    if method == "predict":
+        return np.empty(0, np.float64 if classes is None else np.asarray(classes).dtype)
+    n_classes = len(np.asarray(classes))
+    is_one_score = method == "decision_function" and n_classes == 2
+    return np.empty(0) if is_one_score else np.empty((0, n_classes))
+
+
 @register("Voice")
 @dataclass(frozen=True, eq=False)
 class Output:
@@ -96,6 +106,10 @@ class Output:
 
         Scores of two classes are one column.
         """
+        n_rows = X.shape[0] if hasattr(X, "shape") else getattr(X, "n_rows", 1)
+        if n_rows == 0:  # which many estimators of other libraries refuse
+            is_one_score = self.method == "decision_function" and self.n_classes == 2
+            return np.empty((0, 1 if is_one_score else self.n_labels or self.n_classes or 1))
         predicted = getattr(member, self.method)(X, **(params or {}))
         if self.n_labels:
             return self.label_columns(member, predicted)

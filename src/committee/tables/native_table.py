@@ -21,8 +21,17 @@ from sklearn.base import is_classifier
 from committee.base.arrays import Rows
 from committee.base.warn import warn
 from committee.tables.conform import match_names
-from committee.tables.frame import as_narwhals, is_from
-from committee.tables.source import Columns, Matrix, SharedSource, Source, open_source, read_once
+from committee.tables.frame import as_narwhals, is_from, make_frame
+from committee.tables.source import (
+    Columns,
+    Matrix,
+    SharedSource,
+    Source,
+    cells_by_name,
+    open_any,
+    open_source,
+    read_once,
+)
 from committee.tables.sparse import checked_csr
 from committee.tables.target import read_classes
 
@@ -34,6 +43,8 @@ class AnyTable:
     ----------
     X : table
         A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list of rows.
+    may_be_empty : bool, default=False
+        Whether it may have no rows.
 
     Attributes
     ----------
@@ -49,15 +60,15 @@ class AnyTable:
     (3, [[6.0], [2.0]])
     """
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, *, may_be_empty: bool = False) -> None:
         self.names: tuple[str, ...] | None = None
         self._is_warned = False  # that names are missing, or that there are some
         self._opened: Source | None = None
         if issparse(X):
-            self.native = _checked_sparse(X)
+            self.native = _checked_sparse(X, may_be_empty)
             self.n_rows, self.n_features = self.native.shape
             return
-        source = open_source(X)
+        source = open_any(X) if may_be_empty else open_source(X)
         self.n_rows, self.n_features, self.names = source.n_rows, source.n_features, source.names
         self.native = X
         if isinstance(X, Matrix | Columns | SharedSource):
@@ -87,7 +98,7 @@ class AnyTable:
     def opened(self) -> Source:
         """Return the table for estimators that read it themselves; columns are read once."""
         if self._opened is None:
-            self._opened = read_once(open_source(self.native))
+            self._opened = read_once(open_any(self.native))
         return self._opened
 
     def shown_to(self, member: Any, columns: Rows | None = None) -> Any:
@@ -95,6 +106,21 @@ class AnyTable:
         return (
             self.opened() if columns is None and reads_tables(member) else self.take(None, columns)
         )
+
+    @classmethod
+    def of_batch(
+        cls, X: Any, names: Sequence[str] | None, n_features: int, estimator_name: str
+    ) -> AnyTable:
+        """Return rows to predict: a table, also one without rows, or one row by names.
+
+        See `open_batch` for what is one row, and `matched` for the columns.
+        """
+        if isinstance(X, list | tuple) and len(X) == 0:
+            table = cls(np.empty((0, n_features)), may_be_empty=True)
+            table.names = None if names is None else tuple(names)
+            return table
+        table = cls(named_row(X, names), may_be_empty=True)
+        return table.matched(names, n_features, estimator_name)
 
     def matched(
         self, names: Sequence[str] | None, n_features: int, estimator_name: str
@@ -104,7 +130,7 @@ class AnyTable:
             if tuple(names) == self.names:
                 return self
             places = np.array(match_names(tuple(names), self.names))
-            return AnyTable(self.take(None, places))
+            return AnyTable(self.take(None, places), may_be_empty=True)
         if self.n_features != n_features:
             raise ValueError(
                 f"X has {self.n_features} features, but {estimator_name} is expecting "
@@ -148,11 +174,21 @@ def shown_target(estimator: Any, y: NDArray[Any]) -> Any:
     return read_classes(y) if reads_tables(estimator) and is_classifier(estimator) else y
 
 
-def _checked_sparse(X: Any) -> Any:
+def named_row(X: Any, names: Sequence[str] | None) -> Any:
+    """Return a dict or Series that is one row as a frame of this row; X if it is none."""
+    cells = cells_by_name(X, names)
+    if cells is None:
+        return X
+    if isinstance(X, dict):
+        return make_frame({name: [cell] for name, cell in cells.items()})
+    return X.to_frame().T.infer_objects()  # with the types of its cells
+
+
+def _checked_sparse(X: Any, may_be_empty: bool) -> Any:
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got a sparse array of {X.ndim} dimensions instead")
     for count, what in zip(X.shape, ("sample", "feature"), strict=True):
-        if count == 0:
+        if count == 0 and not (may_be_empty and what == "sample"):
             raise ValueError(
                 f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required."
             )

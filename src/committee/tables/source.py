@@ -182,6 +182,68 @@ def _where(names: tuple[str, ...] | None, position: int) -> str:
 
 def open_source(X: Any) -> Source:
     """Recognise a table: array, masked array, data frame, sparse matrix or list of rows."""
+    source = open_any(X)
+    if source.n_rows == 0:
+        raise _none_error("sample", shape=(0, source.n_features))
+    return source
+
+
+def open_batch(X: Any, names: Sequence[str] | None, n_features: int) -> Source:
+    """Recognise rows to predict: any table, also one without rows, or one row by names.
+
+    Parameters
+    ----------
+    X : table, dict or Series
+        A dict from names to cells is one row; so is a pandas Series whose index holds names.
+    names : sequence of str or None
+        The names of the columns in `fit`.
+    n_features : int
+        Their number.
+
+    Returns
+    -------
+    source : Source
+        The rows.
+    """
+    if isinstance(X, list | tuple) and len(X) == 0:
+        return Matrix(np.empty((0, n_features)), names=None if names is None else tuple(names))
+    cells = cells_by_name(X, names)
+    if cells is None:
+        return open_any(X)
+    values = list(cells.values())
+
+    def read(position: int, where: str) -> Column:
+        cell = np.empty(1, object)
+        cell[0] = values[position]
+        return numpy_column(cell, None, where)
+
+    return Columns(1, len(values), tuple(cells), read, is_frame=True)
+
+
+def cells_by_name(X: Any, names: Sequence[str] | None) -> dict[str, Any] | None:
+    """Return the cells of one row by the names of columns; None if X is no such row."""
+    if isinstance(X, dict) and not is_sparse(X):  # a DOK matrix is a dict, too
+        if names is None:
+            raise ValueError("X is a dict, one row by names, but fit got a table without names")
+        for name, cell in X.items():
+            if not isinstance(cell, str) and hasattr(cell, "__len__"):
+                raise TypeError(
+                    "X as a dict is one row, with a single cell for each name; got "
+                    f"{type(cell).__name__} for {name!r}. Pass several rows as a data frame"
+                )
+        return X
+    if names is None or not is_from("pandas", "Series", X):
+        return None
+    labels = list(X.index)
+    is_row = all(isinstance(label, str) for label in labels) and not set(labels).isdisjoint(names)
+    if not is_row:
+        return None
+    refuse_duplicates(labels)
+    return dict(zip(labels, X.tolist(), strict=True))
+
+
+def open_any(X: Any) -> Source:
+    """Recognise a table, also one without rows."""
     if isinstance(X, Matrix | Columns):  # opened before, see `read_once`
         return X
     if isinstance(X, SharedSource):
@@ -196,7 +258,8 @@ def open_source(X: Any) -> Source:
         source = _open_pandas(X)
     else:
         source = _open_other(X)
-    _refuse_empty(source.n_rows, source.n_features)
+    if source.n_features == 0:
+        raise _none_error("feature", shape=(source.n_rows, 0))
     return source
 
 
@@ -214,12 +277,10 @@ def _open_other(X: Any) -> Source:
     )
 
 
-def _refuse_empty(n_rows: int, n_features: int) -> None:
-    shape = f"(shape=({n_rows}, {n_features})) while a minimum of 1 is required."
-    if n_rows == 0:
-        raise ValueError(f"Found array with 0 sample(s) {shape}")
-    if n_features == 0:
-        raise ValueError(f"Found array with 0 feature(s) {shape}")
+def _none_error(what: str, shape: tuple[int, int]) -> ValueError:
+    return ValueError(
+        f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+    )
 
 
 def _shape_error(n_dims: int) -> ValueError:
@@ -283,7 +344,8 @@ def _array_of_rows(rows: Sequence[Any]) -> NDArray[Any]:
 def _open_sparse(X: Any) -> Source:
     if X.ndim != 2:
         raise _shape_error(X.ndim)
-    _refuse_empty(*X.shape)
+    if 0 in X.shape:
+        return Matrix(np.empty(X.shape))
     dense = dense_cells(X)
     if dense.dtype == np.uint64:  # too large for int64: read by columns, to name the one at fault
         return _open_array(dense)

@@ -27,7 +27,7 @@ from committee.files.parts import NOTHING, TEXT, Part, instance, tuple_of
 from committee.tables.column import DIRECT_TYPES, MAX_LEVELS, FeatureInfo, Kind
 from committee.tables.conform import conformed_column, match_names
 from committee.tables.numeric_text import TextReader
-from committee.tables.source import Matrix, SharedSource, Source, open_source
+from committee.tables.source import Matrix, SharedSource, Source, open_batch, open_source
 
 __all__ = [
     "MAX_LEVELS",
@@ -130,9 +130,10 @@ class TableSchema:
 
         Parameters
         ----------
-        X : table
+        X : table, dict or Series
             Anything `read_table` accepts, with the columns of `fit` in any order if both tables
-            have names, else in the same order.
+            have names, else in the same order. It may have no rows. One row may also be a dict from
+            names to cells, or a pandas Series with names as its index.
         estimator_name : str
             For messages.
 
@@ -154,7 +155,7 @@ class TableSchema:
             and X.flags.aligned
         ):
             return _core.Table.from_matrix(X)
-        source = open_source(X)
+        source = open_batch(X, self.names, len(self.features))
         positions = self._positions(source, estimator_name)
         if source.kept is None:
             return self._read(source, positions)

@@ -39,7 +39,7 @@ from committee.members.loaded_members import (
     check_regressor,
 )
 from committee.members.meta_estimator import wants_weights
-from committee.members.output import Floats, Output, OutputRule, predict_each
+from committee.members.output import Floats, Output, OutputRule, none_predicted, predict_each
 from committee.members.training import (
     Rows,
     TrainingData,
@@ -119,7 +119,7 @@ def through_layers(
         predictions = list(predict_each(members, outputs, shown))
         features = rules.features(predictions, outputs, table)
         yield predictions, features
-        shown = AnyTable(features)
+        shown = AnyTable(features, may_be_empty=True)
 
 
 class FittedStack:
@@ -401,6 +401,8 @@ class StackingModel(TransformerMixin, CommitteeModel):
     def _predict_final(self, method: str, X: Any, **params: Any) -> Any:
         """Return the predictions of the meta-learner."""
         table, features = self._meta_features(X)
+        if table.n_rows == 0 and not is_own(self.final_estimator_):
+            return none_predicted(self.final_estimator_, method)
         with table.quiet():
             return getattr(self.final_estimator_, method)(features, **params)
 
