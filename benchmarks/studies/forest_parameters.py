@@ -286,7 +286,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--tables", nargs="*", default=[])
     parser.add_argument("--render", action="store_true", help="from what was measured")
-    parser.add_argument("--loss", choices=("loss", "brier", "error"), default="loss")
+    parser.add_argument("--loss", choices=("loss", "brier"), default="loss")
     options = parser.parse_args()
     if not options.render:
         run(options.question, options.half, options.seeds, options.tables)
