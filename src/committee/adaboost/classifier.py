@@ -282,6 +282,16 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
     def _make_votes(self) -> TreeVotes | AnyVotes:
         return make_votes(self.estimators_, self.estimator_weights_, self.classes_, self._rule)
 
+    def _votes_now(self) -> TreeVotes | AnyVotes:
+        """Return the votes of members and weights as they are, which users may have shortened."""
+        members, votes = self.estimators_, self._votes
+        is_same = (
+            isinstance(members, TreeMembers)
+            and isinstance(votes, TreeVotes)
+            and votes.are_of(members.forest, self.estimator_weights_)
+        )
+        return votes if is_same else self._make_votes()
+
     def _validate_loaded(self) -> None:
         super()._validate_loaded()
         if not hasattr(self, "estimators_"):
@@ -312,11 +322,11 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
     def _total(self, X: Any) -> Floats:
         """Return the sums of votes, n_rows x n_classes."""
         table = self._open(X)
-        return self._votes.total(table, self._threads())
+        return self._votes_now().total(table, self._threads())
 
     def _staged(self, X: Any) -> Iterator[Floats]:
         table = self._open(X)
-        return self._votes.staged(table, self._threads())
+        return self._votes_now().staged(table, self._threads())
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class with the most votes.
@@ -519,9 +529,10 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
             second axis is the mean of the members over the rows as they were weighted.
         """
         table = self._open(X)
-        if not isinstance(self._votes, TreeVotes):
+        votes = self._votes_now()
+        if not isinstance(votes, TreeVotes):
             raise AttributeError(
                 "predict_contributions is for trees of this library; estimator must be one"
             )
-        values = self._votes.contributions(table, self._threads())
+        values = votes.contributions(table, self._threads())
         return values[:, :, 1] - values[:, :, 0] if self.n_classes_ == 2 else values

@@ -120,11 +120,21 @@ class FittedAdaBoost(MetaEstimator):
     def _open(self, X: Any) -> Any:
         """Read a table to predict from, as the members read it."""
         self._check_fitted()
+        self._check_members()
         name = type(self).__name__
         if isinstance(self.estimators_, TreeMembers):
             return self.estimators_.schema.read(X, name)
         names = getattr(self, "feature_names_in_", None)
         return AnyTable.of_batch(X, names, self.n_features_in_, name)
+
+    def _check_members(self) -> None:
+        """Raise a ValueError unless each member has a weight: both may be shortened by hand."""
+        n_members, n_weights = len(self.estimators_), len(self.estimator_weights_)
+        if n_members == 0 or n_members != n_weights:
+            raise ValueError(
+                "estimators_ and estimator_weights_ must have the same length, at least 1; got "
+                f"{n_members} and {n_weights}"
+            )
 
     @property
     def trace_(self) -> AdaBoostTrace:
@@ -142,6 +152,7 @@ class FittedAdaBoost(MetaEstimator):
     def feature_importances_(self) -> Floats:
         """Share of each feature in the decrease of impurity, averaged by the weights of members."""
         self._check_fitted()
+        self._check_members()
         weights = np.abs(self.estimator_weights_)
         if isinstance(self.estimators_, TreeMembers):
             each = self.estimators_.forest.impurity_decreases(self._threads())

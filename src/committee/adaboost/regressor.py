@@ -245,7 +245,8 @@ default="squared_error"
         y : ndarray of float64, shape (n_rows,)
             Predictions, each that of some member.
         """
-        return weighted_lower_median(self._predicted(X), self.estimator_weights_)
+        predicted = self._predicted(X)
+        return weighted_lower_median(predicted, np.asarray(self.estimator_weights_, np.float64))
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Yield the predictions of the first member, the first two, and so on.

@@ -17,6 +17,7 @@ from committee.adaboost.vote_rule import VoteRule
 from committee.files.tree_arrays import tree_kinds
 from committee.tables.native_table import AnyTable
 from committee.trees.tree_members import TreeMembers
+from committee.trees.trees import DecisionTreeClassifier
 
 Floats = NDArray[np.float64]
 
@@ -39,12 +40,17 @@ class TreeVotes:
 
     def __init__(self, forest: _core.Forest, weights: Floats, rule: VoteRule) -> None:
         self._is_hard = rule.variant == "discrete"
-        self._weights = np.ascontiguousarray(weights) if self._is_hard else None
+        self._source = forest, np.array(weights, np.float64)
+        self._weights = self._source[1] if self._is_hard else None
         self._forest = forest if self._is_hard else _score_forest(forest, rule)
         self._sides: list[_core.Forest] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_sides": None}
+
+    def are_of(self, forest: _core.Forest, weights: Floats) -> bool:
+        """Return whether these are the votes of a forest with such weights."""
+        return forest is self._source[0] and np.array_equal(weights, self._source[1])
 
     def total(self, table: _core.Table, n_threads: int) -> Floats:
         """Return the votes of all members."""
@@ -162,10 +168,19 @@ def make_votes(
     return AnyVotes(members, weights, labels, rule)
 
 
+def _shares_of(member: Any, X: Any, labels: NDArray[Any]) -> Floats:
+    """Return what votes are made from: shares of weight of a tree, or probabilities."""
+    is_of_engine = type(member) is DecisionTreeClassifier and member.class_weight is None
+    if is_of_engine and np.array_equal(member.classes_, labels):
+        shares: Floats = class_shares(member._tree)[member.apply(X)]
+        return shares
+    return aligned(member, X, labels)
+
+
 def votes_of(member: Any, X: Any, weight: float, labels: NDArray[Any], rule: VoteRule) -> Floats:
     """Return the votes of one classifier of any kind."""
     if rule.variant != "discrete":
-        return rule.learning_rate * rule.scores(aligned(member, X, labels))
+        return rule.learning_rate * rule.scores(_shares_of(member, X, labels))
     codes = codes_of(member.predict(X), labels)
     votes = np.zeros((len(codes), len(labels)))
     votes[np.arange(len(codes)), codes] = weight
