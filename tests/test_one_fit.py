@@ -4,6 +4,7 @@ import sys
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.utils.metaestimators import available_if
 
@@ -149,6 +150,25 @@ def test_attributes_of_an_earlier_fit_are_removed_and_others_stay():
     model.fit(2)
     assert not hasattr(model, "odd_")
     assert (model.note, model._note) == ("kept", "kept")
+
+
+def test_attributes_of_the_fit_of_a_derived_class_stay():
+    class Centred(Slow):
+        def fit(self, value):
+            self.mean_ = value
+            return super().fit(value)
+
+    model = Centred().fit(1).fit(2)
+    assert (model.mean_, model.a_) == (2, 2)
+    assert not hasattr(model, "odd_")
+
+
+def test_a_loaded_model_forgets_the_names_of_its_columns_when_it_is_fitted_to_an_array(tmp_path):
+    table = pd.DataFrame({"a": [0.0, 1.0]})
+    committee.save(committee.DecisionTreeClassifier().fit(table, [0, 1]), tmp_path / "model")
+    model = committee.load(tmp_path / "model")
+    assert hasattr(model, "feature_names_in_")
+    assert not hasattr(model.fit(table.to_numpy(), [0, 1]), "feature_names_in_")
 
 
 def test_what_a_method_of_a_derived_class_sets_stays_with_the_estimator():

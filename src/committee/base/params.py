@@ -31,6 +31,8 @@ class Estimator(BaseEstimator):
 
     # The attribute that every fit sets, by which a fitted estimator is known.
     _fitted_attribute: ClassVar[str] = "estimators_"
+    # What model files leave out: which attributes the last fit has set.
+    _unstored_attributes: ClassVar[tuple[str, ...]] = ("_names_of_fit",)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -48,10 +50,13 @@ class Estimator(BaseEstimator):
     def _replace_fitted(self, attributes: dict[str, Any]) -> None:
         """Replace all fitted attributes by these in one assignment, when nothing can fail any more.
 
-        Public attributes of an earlier fit are removed: their names end with an underscore.
+        Attributes of an earlier fit are removed; those that a derived class has set stay.
         """
-        kept = {name: value for name, value in self.__dict__.items() if not is_fitted_name(name)}
-        self.__dict__ = kept | attributes
+        stale = self.__dict__.get("_names_of_fit")
+        if stale is None and self.__sklearn_is_fitted__():  # loaded from a file
+            stale = [name for name in self.__dict__ if is_fitted_name(name)]
+        kept = {name: value for name, value in self.__dict__.items() if name not in (stale or ())}
+        self.__dict__ = kept | attributes | {"_names_of_fit": frozenset(attributes)}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, self._fitted_attribute)

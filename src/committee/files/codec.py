@@ -224,12 +224,12 @@ class _Encoder:
         cls = type(model)
         params = stored_params(model)
         own = model.get_params(deep=False)
-        derived = getattr(cls, "_derived_attributes", ())
-        attributes = {
-            name: obj
-            for name, obj in vars(model).items()
-            if name not in own and name not in derived
+        left_out = {
+            *own,
+            *getattr(cls, "_derived_attributes", ()),
+            *getattr(cls, "_unstored_attributes", ()),
         }
+        attributes = {name: obj for name, obj in vars(model).items() if name not in left_out}
         for name in attributes:
             if not may_be_attribute(cls, name):
                 raise TypeError(
