@@ -52,10 +52,8 @@ class Estimator(BaseEstimator):
 
         Attributes of an earlier fit are removed; those that a derived class has set stay.
         """
-        stale = self.__dict__.get("_names_of_fit")
-        if stale is None and self.__sklearn_is_fitted__():  # loaded from a file
-            stale = [name for name in self.__dict__ if is_fitted_name(name)]
-        kept = {name: value for name, value in self.__dict__.items() if name not in (stale or ())}
+        stale = self.__dict__.get("_names_of_fit", ())
+        kept = {name: value for name, value in self.__dict__.items() if name not in stale}
         self.__dict__ = kept | attributes | {"_names_of_fit": frozenset(attributes)}
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -74,11 +72,6 @@ class Estimator(BaseEstimator):
         view = object.__new__(type(self))
         view.__dict__ = self.__dict__  # no copy: a fit makes a new one
         return view
-
-
-def is_fitted_name(name: str) -> bool:
-    """Whether scikit-learn's convention makes this the name of a fitted attribute."""
-    return name.endswith("_") and not name.startswith("_")
 
 
 def reads_one_fit(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -354,8 +354,11 @@ class _Decoder:
         fitted = self._named(cls, attributes, depth)
         check_declared(cls, given, fitted)
         model = build(cls, given)
-        for key, obj in fitted.items():
-            setattr(model, key, obj)
+        if fitted and hasattr(model, "_replace_fitted"):
+            model._replace_fitted(fitted)
+        else:
+            for key, obj in fitted.items():
+                setattr(model, key, obj)
         return validated(model)
 
     def _named(self, cls: type, members: dict[str, Any], depth: int) -> dict[str, Any]:
