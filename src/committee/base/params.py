@@ -94,7 +94,7 @@ def _fail(name: str, accepted: str, value: Any, wrong_type: bool) -> Exception:
 
 @contextmanager
 def or_auto() -> Iterator[None]:
-    """Let the messages of checks say that "auto" is accepted as well.
+    """Name "auto" among what is accepted in the messages of checks.
 
     Examples
     --------
@@ -444,7 +444,7 @@ def check_seed(random_state: Any, name: str = "random_state") -> int:
     ----------
     random_state : None, int, numpy.random.RandomState or numpy.random.Generator
         None draws a fresh seed; an int is the seed (so equal ints give equal models); a generator
-        is asked for one, and moves on.
+        draws one, and moves on.
     name : str, default="random_state"
         The parameter, for messages.
 

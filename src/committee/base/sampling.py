@@ -1,6 +1,6 @@
 """Which rows each member of an ensemble learns from.
 
-`plan_rows` turns what users say (with or without replacement, how many, groups, strata, portions)
+`plan_rows` turns the parameters (with or without replacement, how many, groups, strata, portions)
 into a `RowSampler` with a plan of the engine. A draw depends on the plan, a seed and the number of
 the member only, so that samples are never stored: whoever needs one draws it again.
 """

@@ -128,7 +128,7 @@ def _read_words(path: Path) -> list[str]:
 
 
 class Progress:
-    """Tells on stderr how many are done: about ten times, or more often with verbose=2.
+    """Prints on stderr how many are done: about ten times, or more often with verbose=2.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class Progress:
         self._begin = time.monotonic()
 
     def counting_from(self, begin: int) -> Callable[[int], object] | None:
-        """Return what is called with a number of new ones; None if nothing is told."""
+        """Return what is called with a number of new ones; None if nothing is printed."""
         return (lambda n_done: self.show(begin + n_done)) if self._step else None
 
     def advance(self) -> None:
@@ -158,7 +158,7 @@ class Progress:
         self.show(self._n_done)
 
     def show(self, n_done: int) -> None:
-        """Tell, if enough were done since the last time."""
+        """Print, if enough were done since the last time."""
         is_last = n_done == self._n_all and self._shown < n_done
         if self._step == 0 or (n_done // self._step == self._shown // self._step and not is_last):
             return

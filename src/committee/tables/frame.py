@@ -1,6 +1,6 @@
 """Data frames (pandas, polars, pyarrow and what else narwhals reads) as columns for the engine.
 
-narwhals gives one set of types and methods for all of them. Only categories and text are asked
+narwhals gives one set of types and methods for all of them. Only categories and text are taken
 from the library behind, because their codes and the order of their levels live there. narwhals is
 imported on first use: a program that passes arrays never loads it.
 """

@@ -147,7 +147,7 @@ class AnyTable:
         return self
 
     def quiet(self) -> AbstractContextManager[Any]:
-        """Keep members from telling once more what `matched` has told about names."""
+        """Keep members from repeating the warning of `matched` about names."""
         return _unheard_names() if self._is_warned else nullcontext()
 
 

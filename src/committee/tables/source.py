@@ -2,7 +2,7 @@
 
 `open_source` recognises what a user passed, refuses what is no table in plain words (with the
 phrases that scikit-learn's checks look for), and reads no more than it must: a numeric matrix
-stays the user's memory, columns are read when asked for.
+stays the user's memory, columns are read when they are needed.
 """
 
 import threading

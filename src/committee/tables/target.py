@@ -365,7 +365,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
 
 
 def are_repetitions(weights: Floats) -> bool:
-    """Whether weights say how often each row is there: whole, and few enough to be counted.
+    """Whether weights are counts of rows: whole, and few enough to be counted.
 
     Examples
     --------

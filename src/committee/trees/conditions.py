@@ -1,6 +1,6 @@
-"""What a path through a tree asks of a row, and how that reads.
+"""The conditions on a path through a tree, and their text.
 
-A *condition* is everything a path asks about one feature, merged: an interval `lower < x <= upper`
+A *condition* merges all splits of a path on one feature: an interval `lower < x <= upper`
 or a set of levels, and whether missing values and unseen levels pass. The text of conditions,
 thresholds and levels is made here for rules, printed trees, plots and notebook pictures alike.
 """
@@ -24,7 +24,7 @@ _SHOWN_LEVELS = 12
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Everything a path asks about one feature.
+    """All splits of a path on one feature.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Condition:
     takes_missing, takes_unseen : bool
         Whether missing values and levels never seen in training pass.
     names_missing : bool
-        Whether the text tells about missing values.
+        Whether the text names missing values.
     decimals : int
         Digits after the point in the text.
     order : tuple or None
@@ -156,7 +156,7 @@ class Condition:
         return " or missing" if missing else ""
 
     def _passes_no_value(self) -> bool:
-        """Whether the path went right where a node asked only if there is a value."""
+        """Whether the path went right where a node looked only whether there is a value."""
         top = 2**63 - 1 if isinstance(self.lower, int) else math.inf
         return self.lower is not None and self.lower == top
 
@@ -332,7 +332,7 @@ def _duration_text(microseconds: int) -> str:
 
 
 def stump_text(tree: Any, decimals: int = 2) -> str:
-    """Return what a fitted tree of one split asks and says, in a line; deeper ones by their size.
+    """Return a tree of one split in a line; of deeper ones, their size.
 
     Examples
     --------

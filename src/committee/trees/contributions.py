@@ -34,7 +34,7 @@ class ContributionsMixin:
 
         These are Shapley values (SHAP values, by the path-dependent TreeSHAP): the difference
         between the prediction and the mean prediction, shared out fairly among the features. They
-        say what made the model say so, not what would happen if a feature were changed.
+        are about the model and its prediction, not what would happen if a feature were changed.
 
         Parameters
         ----------
@@ -52,10 +52,10 @@ class ContributionsMixin:
 
         Notes
         -----
-        With some features known, a tree is expected to say this: at a split of a known feature the
-        row goes its way; at others it goes all ways, in proportion to the weight of the training
-        rows. A feature that no split asks gets exactly zero. Features that say the same share what
-        they say. Time grows with the number of nodes.
+        With some features known, a tree predicts as follows: at a split of a known feature the row
+        goes its way; at others it goes all ways, in proportion to the weight of the training
+        rows. A feature without a split gets exactly zero. Features that hold the same share what
+        they add. Time grows with the number of nodes.
 
         Examples
         --------

@@ -112,7 +112,7 @@ class Rule:
     Attributes
     ----------
     conditions : tuple of Condition
-        What a row must meet, one condition a feature, in the order the tree asks.
+        What a row must meet, one condition a feature, in the order of the path.
     prediction : object
         Class label or number that is predicted; a tuple of them for several outputs.
     value : ndarray of shape (n_outputs, max_n_classes)
@@ -272,8 +272,8 @@ def export_rules(
 ) -> RuleSet:
     """Write a tree as IF ... THEN rules, one for each leaf.
 
-    What a path asks about one feature is merged into one condition, so a rule is usually shorter
-    than its path.
+    All conditions of a path on one feature are merged into one, so a rule is usually shorter than
+    its path.
 
     Parameters
     ----------

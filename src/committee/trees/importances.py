@@ -1,4 +1,4 @@
-"""How often, and for how much weight of rows, trees ask each feature."""
+"""How often, and for how much weight of rows, trees split by each feature."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def branch_label(branch: Branch, condition: Condition, precision: int) -> str:
 
 
 def feature_title(view: TreeView, node: int, names: Sequence[str]) -> str:
-    """Name of the feature that a node asks about, shortened when long."""
+    """Name of the feature of a node's split, shortened when long."""
     return shortened(clean_name(names[int(view.feature[node])]), 30)
 
 

@@ -1,6 +1,6 @@
 """A grown tree as read-only arrays, under scikit-learn's names.
 
-A *view* decodes the packed nodes of the core (16 bytes each) once, when somebody first asks, and
+A *view* decodes the packed nodes of the core (16 bytes each) once, on first use, and
 keeps the result. A *branch* is the way from a node to one of its children and carries the
 condition that a row must meet to take it.
 """
@@ -42,7 +42,7 @@ class Branch:
     Attributes
     ----------
     feature : int
-        Column that is asked about.
+        Column of the split.
     kind : str
         How its values read: "number", "integer", "boolean", "datetime", "timedelta", "ordered" or
         "category".
@@ -75,7 +75,7 @@ class Branch:
 
     @property
     def asks_presence(self) -> bool:
-        """Whether the node asks only if there is a value: the threshold lies above all values."""
+        """Whether the split is by presence of a value: the threshold lies above all values."""
         top = 2**63 - 1 if isinstance(self.threshold, int) else math.inf
         return self.threshold is not None and self.threshold == top
 
@@ -102,7 +102,7 @@ class TreeView:
         First and last child of a node, -1 at leaves. Only a node that fans out over the levels
         of a category has children in between, see ``children``.
     feature : ndarray of shape (node_count,)
-        Feature that a node asks about, -2 at leaves.
+        Feature of a node's split, -2 at leaves.
     threshold : ndarray of shape (node_count,)
         Rows with a value <= threshold go left; -2 at leaves, NaN where levels decide.
     missing_go_to_left : ndarray of shape (node_count,)
@@ -208,7 +208,7 @@ class TreeView:
 
     @cached_property
     def feature(self) -> NDArray[np.int64]:
-        """Feature that each node asks about, -2 at leaves."""
+        """Feature of each node's split, -2 at leaves."""
         feature = self._flags & _FEATURE_MASK
         return _frozen(np.where(self._is_leaf, TREE_UNDEFINED, feature))
 
@@ -391,7 +391,7 @@ class TreeView:
         Returns
         -------
         importances : ndarray of shape (n_features,)
-            Weighted decrease of impurity, summed over the nodes that ask about the feature.
+            Weighted decrease of impurity, summed over the nodes that split by the feature.
         """
         # Shares of the weight, and the impurity as a share of the root's: products cannot overflow.
         # (In boosting it is the second-order loss, and negative.)

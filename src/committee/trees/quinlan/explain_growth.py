@@ -209,7 +209,7 @@ def make_growth(view: TreeView, record: dict[str, NDArray[Any]], *, is_pruned: b
     record : dict of ndarray
         The arrays of `_core.grow_quinlan`.
     is_pruned : bool
-        Whether subtrees were judged by the errors they may be expected to make.
+        Whether subtrees were compared by the errors to expect of them.
 
     Returns
     -------
@@ -229,7 +229,7 @@ def make_growth(view: TreeView, record: dict[str, NDArray[Any]], *, is_pruned: b
             paths[child] = paths[node] | {branch.feature: condition}
         outcome = OUTCOMES[int(record["outcome"][node])]
         candidates = _candidates(view, record, node, names)
-        was_judged = is_pruned and any(each.is_chosen for each in candidates)
+        was_compared = is_pruned and any(each.is_chosen for each in candidates)
         weights = view.value[node, 0] * view.weighted_n_node_samples[node]
         nodes.append(
             NodeGrowth(
@@ -240,7 +240,7 @@ def make_growth(view: TreeView, record: dict[str, NDArray[Any]], *, is_pruned: b
                 entropy=float(view.impurity[node]),
                 outcome=outcome,
                 leaf_estimate=float(record["leaf_estimate"][node]) if is_pruned else None,
-                subtree_estimate=float(record["subtree_estimate"][node]) if was_judged else None,
+                subtree_estimate=float(record["subtree_estimate"][node]) if was_compared else None,
                 candidates=candidates,
             )
         )
@@ -259,7 +259,7 @@ def _candidates(
         n_branches = int(record["n_branches"][position])
         threshold = float(record["threshold"][position])
         info = view.schema.features[feature]
-        # A tree on levels has no thresholds: the view of ID3 tells intervals from numbers.
+        # A tree on levels has no thresholds: the view of ID3 knows intervals from numbers.
         is_threshold = info.levels is None and getattr(view, "codes", None) is None
         found.append(
             SplitCandidate(

@@ -12,7 +12,7 @@ from committee.base.params import check_real
 
 
 def check_confidence(confidence: Any) -> float:
-    """Return the confidence of an upper limit of errors, or say what is accepted."""
+    """Return the confidence of an upper limit of errors, or raise with what is accepted."""
     return check_real("confidence", confidence, 0.0, 0.5, include_low=False)
 
 

@@ -21,8 +21,8 @@ _MAX_DEPTH = 2**32 - 1
 class ID3Classifier(QuinlanModel):
     """Quinlan's ID3: information gain, and a branch for each level.
 
-    At every node the attribute that tells most about the class, by information gain in bits, is
-    asked; each of its levels gets a branch, and it is not asked again below. A node is a leaf when
+    Every node splits by the attribute of the largest information gain, in bits; each of its levels
+    gets a branch, and it is not used again below. A node is a leaf when
     its rows have one class or no attribute is left. A level that training did not see at a node
     gets the answer of the node itself: the majority of the parent.
 

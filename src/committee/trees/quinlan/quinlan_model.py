@@ -1,4 +1,4 @@
-"""What `ID3Classifier` and `C45Classifier` share: fitting, and asking a tree in shares."""
+"""What `ID3Classifier` and `C45Classifier` share: fitting, and predictions in shares."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class QuinlanModel(ClassifierMixin, SingleTree):
         return tree, QuinlanView(tree, schema, [data.classes], codes), record
 
     def explain_growth(self, X: Any, y: Any, sample_weight: Any = None) -> Growth:
-        """Tell how the tree was chosen, node by node.
+        """Return how the tree was chosen, node by node.
 
         The tree is grown once more on the same table, and everything that was considered is
         written down, so that each number can be checked by hand.
@@ -184,7 +184,7 @@ class QuinlanModel(ClassifierMixin, SingleTree):
         Parameters
         ----------
         X, y, sample_weight
-            The rows that rules are judged by: those of `fit`, or others.
+            The rows that rules are tested on: those of `fit`, or others.
         confidence : float, default=0.25
             Confidence of the upper limit of errors, in (0, 0.5]; smaller values give fewer rules.
 

@@ -99,7 +99,7 @@ class QuinlanView(TreeView):
         Returns
         -------
         importances : ndarray of shape (n_features,)
-            Weighted decrease of entropy, summed over the nodes that ask about the feature. Where
+            Weighted decrease of entropy, summed over the nodes that split by the feature. Where
             many values are missing it may be negative and counts as zero.
         """
         sums = np.maximum(super().compute_feature_importances(normalize=False), 0.0)

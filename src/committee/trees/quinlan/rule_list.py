@@ -185,7 +185,7 @@ class TestedRows:
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """The rows that rules are judged by.
+    """The rows that rules are tested on.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def extract_rules(view: QuinlanView, rows: TrainingRows) -> RuleList:
     view : QuinlanView
         The tree.
     rows : TrainingRows
-        What rules are judged by.
+        What rules are tested on.
 
     Returns
     -------
@@ -273,7 +273,7 @@ def _simplified_leaves(view: QuinlanView, rows: TrainingRows) -> list[_Draft]:
         children = view.children(node)
         if not children:
             draft = _simplified(tests, int(view.best_class[0][node]), rows)
-            # A rule that is right no more often than its class is common says nothing.
+            # A rule that is right no more often than its class is common is of no use.
             if draft.tests and 1 - draft.error_rate > shares[draft.label]:
                 drafts.setdefault((draft.label, draft.tests), draft)
         stack += [
@@ -365,7 +365,7 @@ def _improved(kept: Mask, covers: Mask, theory: Floats, columns: Floats) -> tupl
 
 
 def _exception_bits(hits: Floats, total: Floats) -> Floats:
-    """Bits to say which covered rows are of another class, and which others of this one."""
+    """Bits that encode which covered rows are of another class, and which others of this one."""
     covered = hits.sum(axis=1)
     return _log2_choose(covered, hits[:, 1]) + _log2_choose(
         total.sum() - covered, total[0] - hits[:, 0]
