@@ -24,7 +24,8 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier as PeerTree
 
 from committee import DecisionTreeClassifier, DecisionTreeRegressor
-from committee.evaluation.bootstrap import _fresh, bootstrap_score
+from committee.evaluation.bootstrap import bootstrap_score
+from committee.evaluation.bootstrap_resamples import _fresh
 from committee.evaluation.point632 import combine_632
 
 
