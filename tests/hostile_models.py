@@ -21,7 +21,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import sklearn
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn_zoo import zoo
 
 import committee
 from committee.files import codec, model_file
@@ -65,6 +72,23 @@ def number_members():
 
 def plain_members():
     return [("tree", committee.DecisionTreeClassifier(max_depth=2)), ("line", LogisticRegression())]
+
+
+def columns(encoder):
+    """A preprocessor of mixed columns."""
+    numbers = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
+    selected = make_column_selector(dtype_include=[object, "string"])
+    return ColumnTransformer([("n", numbers, ["a"]), ("c", encoder, selected)])
+
+
+def piped_members():
+    small = {"max_depth": 2, "random_state": 0}
+    rare = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=14)
+    unknown = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    return [
+        ("line", make_pipeline(columns(rare), LogisticRegression())),
+        ("tree", make_pipeline(columns(unknown), committee.DecisionTreeClassifier(**small))),
+    ]
 
 
 def plans():
@@ -225,6 +249,16 @@ def plans():
             X_PLAIN,
             LABELS,
         ),
+        "stacking_pipelines": (
+            c.StackingClassifier(piped_members(), cv=KFold(2, shuffle=True, random_state=0)),
+            X_MIXED[["a", "b"]],
+            CLASSES,
+        ),
+        "bagging_pipelines": (
+            c.BaggingRegressor(make_pipeline(StandardScaler(), Ridge()), **small, max_features=2),
+            X_PLAIN,
+            NUMBER,
+        ),
         "selection": (
             c.EnsembleSelectionClassifier(tree_members(), n_rounds=3, cv=2, random_state=0),
             X_MIXED,
@@ -250,7 +284,7 @@ def plans():
 
 def fitted(name):
     """A model by its name, encoded, with its table and the methods that work."""
-    model, X, y = plans()[name]
+    model, X, y = (plans() | zoo())[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         root, arrays = codec.encode(model.fit(X, y))
@@ -411,12 +445,12 @@ def is_plain(error):
 
     A TypeError is about a parameter, which may have any value until it is used.
     """
-    if not isinstance(error, ValueError | TypeError):
+    if not isinstance(error, ValueError | TypeError | AttributeError):
         return False
     frame = traceback.extract_tb(error.__traceback__)[-1]
     line = linecache.getline(frame.filename, frame.lineno)
-    ours = str(Path(committee.__file__).parent)
-    return frame.filename.startswith(ours) and "raise " in line
+    libraries = tuple(str(Path(each.__file__).parent) for each in (committee, sklearn))
+    return frame.filename.startswith(libraries) and "raise " in line
 
 
 def call(model, name, X):
@@ -459,7 +493,7 @@ def check(root, arrays, X, methods):
 def main(seconds, seed, names):
     faulthandler.enable()
     signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(TimeoutError("takes too long")))
-    models = {name: fitted(name) for name in names or plans()}
+    models = {name: fitted(name) for name in names or plans() | zoo()}
     begin, counts, faults = time.time(), [0, 0], {}
     draw = random.Random(seed)
     while time.time() - begin < seconds:

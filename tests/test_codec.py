@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
-from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import ExtraTreeClassifier
 
 import committee
 from committee import RandomForestRegressor, _core
@@ -193,6 +193,28 @@ def test_a_memory_map_is_stored_as_a_plain_array(tmp_path):
     assert identical(through(mapped), np.array([1, 2, 3]))
 
 
+@pytest.mark.parametrize("bits", [np.random.PCG64, np.random.PCG64DXSM])
+def test_a_generator_continues_where_it_was(bits):
+    generator = np.random.Generator(bits(7))
+    generator.integers(0, 9, 3, np.uint32)  # leaves half of a number behind
+    loaded = through(generator)
+    assert type(loaded) is np.random.Generator
+    assert loaded.bit_generator.state == generator.bit_generator.state
+    more = [each.integers(0, 99, 9, np.uint32).tolist() for each in (loaded, generator)]
+    assert more[0] == more[1]
+
+
+def test_a_model_with_a_generator_as_random_state_comes_back():
+    X = np.arange(8.0)[:, None]
+    for state in (np.random.default_rng(5), np.random.RandomState(5)):
+        model = RandomForestRegressor(2, random_state=state).fit(X, X[:, 0])
+        loaded = through(model)
+        assert type(loaded.get_params()["random_state"]) is type(state)
+        assert loaded.predict(X).tolist() == model.predict(X).tolist()
+        again = [each.fit(X, X[:, 0]).predict(X).tolist() for each in (loaded, model)]
+        assert again[0] == again[1]
+
+
 def test_a_random_state_continues_where_it_was():
     generator = np.random.RandomState(7)
     generator.normal(size=3)  # an odd number leaves half of a pair in the state
@@ -231,8 +253,8 @@ def _with(model, name, obj):
     ("obj", "message"),
     [
         (
-            Shelf(estimator=GaussianNB()),
-            r"^Shelf\.estimator: .* GaussianNB; a model",
+            Shelf(estimator=ExtraTreeClassifier()),
+            r"^Shelf\.estimator: .* ExtraTreeClassifier of \'sklearn\'\. A model",
         ),
         (Shelf(estimator=Shelf(size=len)), r"^Shelf\.estimator\.size: .* builtin_function"),
         ({"a": [1, lambda: 0]}, r"^dict\['a'\]\[1\]: cannot be stored safely: function"),
@@ -244,7 +266,7 @@ def _with(model, name, obj):
         (np.zeros(2, dtype="i4,f8"), r"^ndarray: cannot be stored safely: an array of dtype"),
         (np.zeros(2, dtype=np.longdouble), r"^ndarray: cannot be stored safely: an array of dtype"),
         (np.ma.masked_array([1, 2], [True, False]), r"MaskedArray"),
-        (np.random.default_rng(0), r"Generator"),
+        (np.random.Generator(np.random.MT19937(0)), r"a Generator on MT19937"),
         (np.random.RandomState(np.random.PCG64(0)), r"RandomState on PCG64"),
         (np.dtype("i4,f8"), r"the dtype"),
         (np.longdouble(1), r"longdouble"),
@@ -715,6 +737,7 @@ def _shelf(params=None, attributes=None):
     return {"estimator": {"class": "Shelf", "params": params or {}, "attributes": attributes or {}}}
 
 
+GENERATOR = {"state": "5", "inc": "7", "has_uint32": 0, "uinteger": 0}
 KEY = np.zeros(624, np.uint32)
 HOSTILE = [
     ({"unknown": 1}, []),
@@ -766,6 +789,18 @@ HOSTILE = [
         {"random_state": {"key": {"array": 0}, "position": 9999, "has_gauss": 0, "gauss": 0.0}},
         [KEY],
     ),
+    ({"generator": {"name": "MT19937", **GENERATOR}}, []),
+    ({"generator": {"name": "os", **GENERATOR}}, []),
+    ({"generator": {"name": "PCG64", **GENERATOR, "state": "-1"}}, []),
+    ({"generator": {"name": "PCG64", **GENERATOR, "inc": "f" * 33}}, []),
+    ({"generator": {"name": "PCG64", **GENERATOR, "has_uint32": 2}}, []),
+    ({"generator": {"name": "PCG64", **GENERATOR, "uinteger": -1}}, []),
+    ({"slice": [1, 2]}, []),
+    ({"slice": [1, 2, 0.5]}, []),
+    ({"type": "type"}, []),
+    ({"type": "numpy.ndarray"}, []),
+    ({"function": "eval"}, []),
+    ({"function": "SelectKBest"}, []),
     ({"random_state": {"key": [], "position": 0, "has_gauss": 0, "gauss": 0.0}}, []),
     (_shelf(params={"colour": 1}), []),
     (_shelf(attributes={"__class__": 1}), []),
@@ -778,7 +813,7 @@ HOSTILE = [
     (_shelf(attributes={"not an identifier_": 1}), []),
     (_shelf(attributes={"level_": -1}), []),
     (_shelf(attributes={"level_": "text"}), []),
-    ({"estimator": {"class": "GaussianNB", "params": {}, "attributes": {}}}, []),
+    ({"estimator": {"class": "ExtraTreeClassifier", "params": {}, "attributes": {}}}, []),
     ({"estimator": {"class": "os.system", "params": {}, "attributes": {}}}, []),
     ({"estimator": {"class": "Interval", "params": {}, "attributes": {}}}, []),
     ({"estimator": {"class": "Shelf", "params": []}}, []),

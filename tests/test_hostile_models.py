@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pytest
 from hostile_models import at, changed, check, fitted, plans
+from sklearn_zoo import zoo
 
 from committee.files.archive import BadContent
 from committee.files.codec import decode
@@ -27,6 +28,19 @@ def test_a_changed_model_is_refused_or_predicts(name):
     for seed in range(12):
         draw = random.Random(f"{name} {seed}")
         other, other_arrays, what = changed(root, arrays, draw)
+        try:
+            check(other, other_arrays, X, methods)
+        except Exception as error:
+            error.add_note(f"{name}, seed {seed}: {what}")
+            raise
+
+
+@pytest.mark.parametrize("name", list(zoo()))
+def test_a_changed_estimator_of_scikit_learn_is_refused_or_predicts(name):
+    root, arrays, X, methods = model(name)
+    assert check(root, arrays, X, methods)
+    for seed in range(4):
+        other, other_arrays, what = changed(root, arrays, random.Random(f"{name} {seed}"))
         try:
             check(other, other_arrays, X, methods)
         except Exception as error:

@@ -10,9 +10,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeCV
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import ExtraTreeClassifier
 
 from committee import (
     C45Classifier,
@@ -168,19 +168,20 @@ def test_labels_of_every_kind_come_back(labels, tmp_path):
 
 def test_what_cannot_be_stored_safely_is_named(frame, y, tmp_path):
     X = frame[["c"]]
-    foreign = ("bayes", GaussianNB())
-    pipeline = ("pipe", make_pipeline(StandardScaler(), LogisticRegression()))
-    frozen = ("frozen", FrozenEstimator(DecisionTreeClassifier().fit(X, y)))
+    foreign = ("bayes", ExtraTreeClassifier())
+    pipeline = ("pipe", make_pipeline(FunctionTransformer(np.sqrt), LogisticRegression()))
+    frozen = ("frozen", FrozenEstimator(ExtraTreeClassifier().fit(X, y)))
     for member in (foreign, pipeline, frozen):
         for cls in (VotingClassifier, StackingClassifier):
             model = cls([classifiers()[0], member]).fit(X, y)
-            with pytest.raises(TypeError, match=r"GaussianNB|Pipeline|FrozenEstimator"):
+            with pytest.raises(TypeError, match=r"ExtraTreeClassifier|FunctionTransformer"):
                 save(model, tmp_path / "model")
             assert not (tmp_path / "model").exists()
             again = pickle.loads(pickle.dumps(model))
             np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-    with pytest.raises(TypeError, match="GaussianNB"):
-        save(StackingClassifier(classifiers(), GaussianNB(), cv=2).fit(frame, y), tmp_path / "m")
+    model = StackingClassifier(classifiers(), ExtraTreeClassifier(), cv=2).fit(frame, y)
+    with pytest.raises(TypeError, match="ExtraTreeClassifier"):
+        save(model, tmp_path / "m")
 
 
 # --- hostile files ------------------------------------------------------------------------------
@@ -347,7 +348,7 @@ def test_a_file_names_no_foreign_class(frame, y):
     model = StackingClassifier(classifiers(), cv=2).fit(frame, y)
     encoded, arrays = _codec.encode(model)
     text = json.dumps(encoded)
-    for name in ("Pipeline", "FunctionTransformer", "os.system", "FrozenEstimator", "GaussianNB"):
+    for name in ("Pipelines", "os.system", "GridSearchCV", "ExtraTreeClassifier", "SVC"):
         changed = json.loads(text.replace('"LogisticRegression"', json.dumps(name)))
         with pytest.raises(ValueError, match=name):
             _codec.decode(changed, arrays)

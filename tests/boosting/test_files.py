@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import ExtraTreeClassifier
 
 from committee import (
     DecisionTreeRegressor,
@@ -88,7 +88,7 @@ def test_what_cannot_be_stored_safely_is_named(frame, rng, tmp_path):
     model = GradientBoostingRegressor(n_estimators=1, loss=Own()).fit(frame, y)
     with pytest.raises(TypeError, match="loss"):
         save(model, tmp_path / "model")
-    foreign = GradientBoostingClassifier(n_estimators=1, init=GaussianNB())
+    foreign = GradientBoostingClassifier(n_estimators=1, init=ExtraTreeClassifier())
     with pytest.raises(TypeError, match="init"):
         save(foreign.fit(frame[["a"]].fillna(0), y > 0), tmp_path / "model")
 

@@ -11,6 +11,7 @@ names, and no code of the file is ever run.
 from __future__ import annotations
 
 import re
+from collections import UserList
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from committee.files.codec_classes import (
     check_declared,
     enum_class,
     field_names,
+    fitted_attributes,
     is_estimator,
     may_be_attribute,
     optional_fields,
@@ -41,12 +43,14 @@ from committee.files.codec_values import (
     cannot_store,
     encode_dtype,
     encode_float,
+    encode_generator,
     encode_int,
     encode_scalar,
     encode_text,
     expect,
     members_of,
 )
+from committee.files.sklearn_classes import refused
 from committee.files.tree_arrays import (
     forest_from_arrays,
     is_forest,
@@ -133,8 +137,8 @@ class _Encoder:
 
     def _encode_parts(self, obj: Any, path: str, depth: int) -> Any:
         kind = type(obj)
-        if kind is list:
-            return self._items(obj, path, depth)
+        if kind is list or isinstance(obj, UserList):  # scikit-learn has lists that warn
+            return self._items(list(obj), path, depth)
         if kind is tuple:
             return {"tuple": self._items(obj, path, depth)}
         if kind is dict:
@@ -150,13 +154,15 @@ class _Encoder:
             return self._encode_array(obj, path, depth)
         if kind is np.random.RandomState:
             return {"random_state": self._encode_random_state(obj, path)}
+        if kind is np.random.Generator:
+            return {"generator": encode_generator(obj, path)}
         if is_tree(obj):
             return {"tree": self._encode_tree(obj, path)}
         if is_forest(obj):
             return {"forest": self._add_arrays(stored_forest_arrays(obj), path)}
         tag = tag_of(kind)
         if tag is None:
-            raise cannot_store(obj, path)
+            raise cannot_store(obj, path, reason=refused(obj))
         if enum_class(tag) is kind:
             return {tag: int(obj)}
         if is_estimator(kind):
@@ -222,20 +228,13 @@ class _Encoder:
 
     def _encode_estimator(self, model: Any, path: str, depth: int) -> dict[str, Any]:
         cls = type(model)
-        params = stored_params(model)
-        own = model.get_params(deep=False)
-        left_out = {
-            *own,
-            *getattr(cls, "_derived_attributes", ()),
-            *getattr(cls, "_unstored_attributes", ()),
-        }
-        attributes = {name: obj for name, obj in vars(model).items() if name not in left_out}
-        for name in attributes:
-            if not may_be_attribute(cls, name):
-                raise TypeError(
-                    f"{path}.{name}: cannot be stored: fitted attributes of {cls.__name__} end "
-                    'with "_" or are declared in its _stored_parts'
-                )
+        reason = refused(model)
+        if reason is not None:
+            raise cannot_store(model, path, reason=reason)
+        try:
+            params, attributes = stored_params(model), fitted_attributes(model)
+        except TypeError as error:
+            raise TypeError(f"{path}{error}") from None
         return {
             "params": self._named(cls, params, path, depth),
             "attributes": self._named(cls, attributes, path, depth),
@@ -359,7 +358,7 @@ class _Decoder:
         else:
             for key, obj in fitted.items():
                 setattr(model, key, obj)
-        return validated(model)
+        return validated(model, fitted)
 
     def _named(self, cls: type, members: dict[str, Any], depth: int) -> dict[str, Any]:
         """Decode parameters, attributes or fields, by their names in Python."""

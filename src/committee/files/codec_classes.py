@@ -16,19 +16,21 @@ from functools import cache
 from types import ModuleType
 from typing import Any, TypeVar
 
-import numpy as np
-
 from committee.files.archive import BadContent
 from committee.files.parts import COMMON_PARTS, check_common, check_parts, declared_parts
+from committee.files.sklearn_classes import (
+    SKLEARN,
+    Stored,
+    parameter_defaults,
+    sklearn_class,
+    sklearn_version,
+)
 
 Class = TypeVar("Class", bound=type)
 
 _classes: dict[str, type] = {}  # by tag: estimators and records
 _enums: dict[str, type[IntEnum]] = {}
 _tags: dict[type, str] = {}  # of all of these
-
-# Linear models of scikit-learn, the usual meta-learners of stacks: fitted, they are a few arrays.
-LINEAR_MODELS = ("LinearRegression", "LogisticRegression", "Ridge", "RidgeCV")
 
 
 def register(tag: str) -> Callable[[Class], Class]:
@@ -99,11 +101,8 @@ def storable_class(tag: str) -> type | None:
     """Find an estimator or a record by its tag."""
     if tag in _classes:
         return _classes[tag]
-    if tag in LINEAR_MODELS:
-        import sklearn.linear_model
-
-        linear: type = getattr(sklearn.linear_model, tag)
-        return linear
+    if tag in SKLEARN:
+        return sklearn_class(tag)
     if tag in getattr(_package(), "__all__", ()):
         cls = getattr(_package(), tag)
         if isinstance(cls, type) and is_estimator(cls):
@@ -140,6 +139,12 @@ def python_name(cls: type, stored: str) -> str | None:
     return None if stored in names else stored
 
 
+def sklearn_entry(cls: type) -> Stored | None:
+    """Return how a class of scikit-learn is stored; None for other classes."""
+    is_known = cls.__name__ in SKLEARN and sklearn_class(cls.__name__) is cls
+    return SKLEARN[cls.__name__] if is_known else None
+
+
 def is_estimator(cls: type) -> bool:
     """Tell whether instances are stored by parameters and fitted attributes."""
     return callable(getattr(cls, "get_params", None))
@@ -147,6 +152,8 @@ def is_estimator(cls: type) -> bool:
 
 def field_names(cls: type) -> tuple[str, ...] | None:
     """Return the fields of a record, None for a class that is none."""
+    if sklearn_entry(cls) is not None and not is_estimator(cls):
+        return tuple(parameter_defaults(cls))
     declared: tuple[str, ...] | None = getattr(cls, "_stored_fields", None)
     if declared is None and dataclasses.is_dataclass(cls):
         return tuple(field.name for field in dataclasses.fields(cls) if field.init)
@@ -163,7 +170,10 @@ def optional_fields(cls: type) -> dict[str, Any]:
 
 @cache  # an ensemble may have many members of a class, and signatures take long
 def parameter_names(cls: type) -> frozenset[str]:
-    """Return the names that the constructor accepts."""
+    """Return the names of parameters that files may hold."""
+    entry = sklearn_entry(cls)
+    if entry is not None:
+        return frozenset(parameter_defaults(cls)) - frozenset(entry.unstored)
     parameters = inspect.signature(cls).parameters.values()
     return frozenset(
         p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
@@ -172,6 +182,9 @@ def parameter_names(cls: type) -> frozenset[str]:
 
 def may_be_attribute(cls: type, name: str) -> bool:
     """Tell whether a file may set this attribute of an estimator."""
+    entry = sklearn_entry(cls)
+    if entry is not None:
+        return entry.may_be_attribute(cls, name)
     if name in declared_parts(cls) and name not in parameter_names(cls):
         return True
     # A name that the class itself defines (a method, a property) is never an instance's own.
@@ -187,10 +200,31 @@ def stored_params(model: Any) -> dict[str, Any]:
     versions may have other parameters.
     """
     params: dict[str, Any] = model.get_params(deep=False)
-    if tag_of(type(model)) not in LINEAR_MODELS:
+    if sklearn_entry(type(model)) is None:
         return params
-    usual = type(model)().get_params(deep=False)
-    return {name: value for name, value in params.items() if value is not usual[name]}
+    cls: type = type(model)
+    usual, known = parameter_defaults(cls), parameter_names(cls)
+    return {k: value for k, value in params.items() if k in known and value is not usual[k]}
+
+
+def fitted_attributes(model: Any) -> dict[str, Any]:
+    """Return the attributes that a file holds; raise TypeError if one is not known."""
+    cls, entry = type(model), sklearn_entry(type(model))
+    if entry is not None:
+        return entry.attributes(model)
+    left_out = {
+        *model.get_params(deep=False),
+        *getattr(cls, "_derived_attributes", ()),
+        *getattr(cls, "_unstored_attributes", ()),
+    }
+    attributes = {name: obj for name, obj in vars(model).items() if name not in left_out}
+    for name in attributes:
+        if not may_be_attribute(cls, name):
+            raise TypeError(
+                f".{name}: cannot be stored: fitted attributes of {cls.__name__} end with "
+                '"_" or are declared in its _stored_parts'
+            )
+    return attributes
 
 
 def build(cls: type, arguments: Mapping[str, Any]) -> Any:
@@ -199,6 +233,11 @@ def build(cls: type, arguments: Mapping[str, Any]) -> Any:
         return cls(**arguments)
     except Exception as error:  # the constructor of a registered class may raise anything
         raise BadContent(f"it holds a {cls.__name__} that cannot be built: {error}") from error
+
+
+def is_fitted(attributes: Mapping[str, Any]) -> bool:
+    """Whether a fit has set some of the attributes."""
+    return not attributes.keys() <= {"_sklearn_output_config"}  # which `set_output` sets
 
 
 def check_declared(cls: type, members: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
@@ -213,43 +252,33 @@ def check_declared(cls: type, members: Mapping[str, Any], attributes: Mapping[st
     attributes : dict
         Fitted attributes of an estimator; none if it is not fitted.
     """
-    declared = declared_parts(cls)
-    parts = {name: part for name, part in declared.items() if name in members}
+    entry = sklearn_entry(cls)
+    declared = declared_parts(cls) if entry is None else entry.declared
+    given = {**members, **attributes}
+    parts = {name: part for name, part in declared.items() if name in given}
     try:
-        if attributes:
+        if is_fitted(attributes):
             parameters = parameter_names(cls)
             parts |= {name: part for name, part in declared.items() if name not in parameters}
             check_common(attributes)
             parts = COMMON_PARTS | parts
-        check_parts({**members, **attributes}, parts)
+        check_parts(given, parts)
     except Exception as error:  # checks meet hostile values and may stumble in any way
         raise BadContent(f"it holds a {cls.__name__} that is not valid: {error}") from error
 
 
-def validated(obj: Any) -> Any:
+def validated(obj: Any, attributes: Mapping[str, Any] | None = None) -> Any:
     """Return a loaded object after its own check that its parts fit each other."""
     check: Callable[[], None] | None = getattr(obj, "_validate_loaded", None)
+    entry = sklearn_entry(type(obj))
     try:
         if check is not None:
             check()
-        elif tag_of(type(obj)) in LINEAR_MODELS and not _is_linear_model(obj):
-            raise ValueError("a field has a wrong type")
+        elif entry is not None and is_fitted(attributes or {}):
+            entry.trial(obj)
     except Exception as error:  # checks meet hostile values and may stumble in any way
-        raise BadContent(f"it holds a {type(obj).__name__} that is not valid: {error}") from error
+        where = "" if entry is None else f" in scikit-learn {sklearn_version()}"
+        raise BadContent(
+            f"it holds a {type(obj).__name__} that is not valid{where}: {error}"
+        ) from error
     return obj
-
-
-def _is_linear_model(model: Any) -> bool:
-    """Whether the arrays of a fitted linear model fit each other."""
-    if not hasattr(model, "coef_"):
-        return True
-    coefficients, start = np.asarray(model.coef_), np.asarray(model.intercept_)
-    n_rows = len(coefficients) if coefficients.ndim == 2 else 1
-    n_classes = len(model.classes_) if hasattr(model, "classes_") else 0
-    return (
-        coefficients.dtype.kind == start.dtype.kind == "f"
-        and 1 <= coefficients.ndim <= 2
-        and start.size in (1, n_rows)
-        and coefficients.shape[-1] == model.n_features_in_
-        and (n_classes == 0 or n_rows == (1 if n_classes == 2 else n_classes))
-    )

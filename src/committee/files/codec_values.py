@@ -11,6 +11,7 @@ import datetime
 import decimal
 import math
 import re
+import types
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -41,16 +42,18 @@ def members_of(payload: Any, *names: str) -> list[Any]:
     return [payload[name] for name in names]
 
 
-def cannot_store(obj: Any, path: str, what: str | None = None) -> TypeError:
+def cannot_store(
+    obj: Any, path: str, what: str | None = None, *, reason: str | None = None
+) -> TypeError:
     """Build the error for an object that a model file does not hold."""
     kind = type(obj)
     if what is None and hasattr(kind, "fit") and hasattr(kind, "get_params"):
-        library = kind.__module__.partition(".")[0]
+        why = f" of {kind.__module__.partition('.')[0]!r}" if reason is None else f": {reason}"
         return TypeError(
-            f"{path}: cannot be stored safely: {kind.__name__}; a model file holds estimators of "
-            "committee, linear models, arrays and plain Python values, because to read one of "
-            f"{library!r} means to run code that the file names. Use members of committee, or "
-            "store it by skops.io.dump, or by pickle for files that only you can write"
+            f"{path}: cannot be stored safely: {kind.__name__}{why}. A model file holds estimators "
+            "of committee, the common preprocessors and linear models of scikit-learn (see the "
+            "page on model files), arrays and plain Python values. Use one of these, or store the "
+            "model by skops.io.dump, or by pickle for files that only you can write"
         )
     return TypeError(
         f"{path}: cannot be stored safely: {what or type(obj).__name__}; a model file holds "
@@ -132,6 +135,98 @@ def _decode_scalar(payload: Any) -> np.generic:
     return scalar
 
 
+# Classes and functions that are parameters of scikit-learn's estimators, by their names.
+_TYPES: Mapping[str, type] = {
+    **{kind.__name__: kind for kind in (bool, float, int, object, str)},
+    **{
+        f"numpy.{name}": getattr(np, name)
+        for name in (
+            *("number", "integer", "floating", "bool_", "object_", "str_"),
+            *("float16", "float32", "float64", "int8", "int16", "int32", "int64"),
+            *("uint8", "uint16", "uint32", "uint64", "datetime64", "timedelta64"),
+        )
+    },
+}
+_FUNCTIONS = (
+    *("chi2", "f_classif", "f_regression", "r_regression"),
+    *("mutual_info_classif", "mutual_info_regression"),
+)
+
+
+def _encode_type(kind: type, path: str) -> str:
+    name = next((name for name, known in _TYPES.items() if known is kind), None)
+    if name is None:
+        raise cannot_store(kind, path, f"the class {kind.__name__}")
+    return name
+
+
+def _encode_function(function: Any, path: str) -> str:
+    name = str(function.__name__)
+    if name in _FUNCTIONS and function is _decode_function(name):
+        return name
+    raise cannot_store(function, path, "function")
+
+
+def _decode_function(payload: Any) -> Any:
+    import sklearn.feature_selection
+
+    if expect(str, payload) not in _FUNCTIONS:
+        raise BadContent("it holds a function that this committee does not know")
+    return getattr(sklearn.feature_selection, payload)
+
+
+def _encode_slice(part: slice, path: str) -> list[Any]:
+    ends = [part.start, part.stop, part.step]
+    if not all(end is None or type(end) in (int, str) for end in ends):
+        raise cannot_store(part, path)
+    return ends
+
+
+def _decode_slice(payload: Any) -> slice:
+    start, stop, step = expect(list, payload)
+    if not all(end is None or type(end) in (int, str) for end in (start, stop, step)):
+        raise BadContent("it holds a slice that is not from number to number")
+    return slice(start, stop, step)
+
+
+# Those whose state is two integers; NumPy checks that these fit.
+_GENERATORS = ("PCG64", "PCG64DXSM")
+
+
+def encode_generator(generator: np.random.Generator, path: str) -> dict[str, Any]:
+    """Write the state of a generator of random numbers."""
+    state: Any = generator.bit_generator.state
+    name = str(state["bit_generator"])
+    if name not in _GENERATORS:
+        raise cannot_store(generator, path, f"a Generator on {name}")
+    return {
+        "name": name,
+        "state": f"{state['state']['state']:x}",
+        "inc": f"{state['state']['inc']:x}",
+        "has_uint32": int(state["has_uint32"]),
+        "uinteger": int(state["uinteger"]),
+    }
+
+
+def _decode_generator(payload: Any) -> np.random.Generator:
+    name, state, inc, has_uint32, uinteger = members_of(
+        payload, "name", "state", "inc", "has_uint32", "uinteger"
+    )
+    numbers = [_decode_int(number) for number in (state, inc)]
+    if expect(str, name) not in _GENERATORS or not all(0 <= n < 2**128 for n in numbers):
+        raise BadContent("it holds a generator whose state is out of range")
+    if expect(int, has_uint32) not in (0, 1) or not 0 <= expect(int, uinteger) < 2**32:
+        raise BadContent("it holds a generator whose state is out of range")
+    generator: Any = getattr(np.random, name)(0)
+    generator.state = {
+        "bit_generator": name,
+        "state": dict(zip(("state", "inc"), numbers, strict=True)),
+        "has_uint32": has_uint32,
+        "uinteger": uinteger,
+    }
+    return np.random.Generator(generator)
+
+
 def _encode_datetime(moment: datetime.datetime, path: str) -> list[int | None]:
     if moment.tzinfo is not None and type(moment.tzinfo) is not datetime.timezone:
         raise cannot_store(moment, path, f"a datetime in the time zone {moment.tzinfo}")
@@ -181,6 +276,9 @@ SIMPLE_WRITERS: Mapping[type, tuple[str, Callable[[Any, str], Any]]] = {
         lambda obj, path: [obj.days, obj.seconds, obj.microseconds],
     ),
     decimal.Decimal: ("decimal", lambda obj, path: str(obj)),
+    slice: ("slice", _encode_slice),
+    type: ("type", _encode_type),
+    types.FunctionType: ("function", _encode_function),
 }
 SIMPLE_READERS: Mapping[str, Callable[[Any], Any]] = {
     "int": _decode_int,
@@ -193,4 +291,8 @@ SIMPLE_READERS: Mapping[str, Callable[[Any], Any]] = {
     "decimal": lambda payload: decimal.Decimal(expect(str, payload)),
     "scalar": _decode_scalar,
     "dtype": decode_dtype,
+    "slice": _decode_slice,
+    "type": lambda payload: _TYPES[expect(str, payload)],
+    "function": _decode_function,
+    "generator": _decode_generator,
 }

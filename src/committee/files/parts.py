@@ -208,10 +208,16 @@ def tuple_of(part: Part, size: Size = None, least: int = 0) -> Part:
     return list_of(part, size, tuple, least)
 
 
-def _are_labels(value: Any, sizes: Sizes) -> bool:
-    if not isinstance(value, np.ndarray) or value.ndim != 1 or not len(value):
-        return False
-    return value.dtype.kind in "biufUSOMm" and len(set(value.tolist())) == len(value)
+def labels(size: Size = None) -> Part:
+    """Accept an array of distinct labels of classes."""
+
+    def holds(value: Any, sizes: Sizes) -> bool:
+        if not isinstance(value, np.ndarray) or value.ndim != 1 or not len(value):
+            return False
+        is_known = value.dtype.kind in "biufUSOMm" and len(set(value.tolist())) == len(value)
+        return is_known and _fits(size, len(value), sizes)
+
+    return Part("an array of distinct labels", holds)
 
 
 def _are_names(value: Any, sizes: Sizes) -> bool:
@@ -233,7 +239,7 @@ FLAG = Part("a bool", lambda value, sizes: type(value) is bool)
 TEXT = Part("text", lambda value, sizes: type(value) is str)
 REAL = real()
 NUMBER = Part("a float", lambda value, sizes: type(value) is float)
-LABELS = Part("an array of distinct labels", _are_labels)
+LABELS = labels()
 NAMES = Part("an array of a name for each feature", _are_names)
 FITTED = Part("a fitted estimator", _is_fitted)
 ANYTHING = Part("anything", lambda value, sizes: True)
@@ -244,7 +250,7 @@ COMMON_PARTS: dict[str, Part] = {
     "feature_names_in_": maybe(NAMES),
     "n_outputs_": maybe(whole(1, 2**32)),
     "n_classes_": maybe(whole(1) | list_of(whole(1))),
-    "classes_": maybe(LABELS | list_of(LABELS, least=1)),
+    "classes_": maybe(labels("classes") | list_of(LABELS, least=1)),
 }
 
 
