@@ -102,6 +102,15 @@ QUESTIONS = {
         },
         classes=False,
     ),
+    "max_features": Question(
+        {
+            "all": raw(_RF),
+            "scikit-learn, all": peer(_RF),
+            "half": raw(_RF, max_features=0.5),
+            "a third": raw(_RF, **_THIRD),
+        },
+        classes=False,
+    ),
     "level_penalty": Question(
         {
             "2": raw(_RF),
