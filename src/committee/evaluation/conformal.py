@@ -1,6 +1,6 @@
 """Intervals and sets with a promised coverage, from out-of-bag predictions.
 
-A *conformal* rule compares a new row with the training rows, each judged by the trees that have
+A *conformal* rule compares a new row with the training rows, each predicted by the trees that have
 not drawn it. If new rows come from the same source, a new row is as likely as any training row to
 have the k-th largest error, which is all that coverage needs: the forest may be as wrong as it
 likes. The functions here work on plain arrays.

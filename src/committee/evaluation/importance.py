@@ -42,7 +42,7 @@ class Importances:
 
     Notes
     -----
-    `score` says how large the importance is beside its spread, and does not depend on the number
+    `score` is how large the importance is beside its spread, and does not depend on the number
     of trees. The packages randomForest and ranger divide by `standard_error` instead, which makes a
     z-score: it grows with the square root of the number of trees, so that any feature with a mean
     above zero becomes "significant" in a forest that is large enough. Trees of one forest have the
@@ -154,7 +154,7 @@ def debiased_decreases(
     On the rows that the tree was grown on, a child predicts the mean of its rows, and the
     covariance is the variance of these means: the decrease of Gini impurity or of variance. There
     it is positive even for a feature of pure noise, since the split was chosen on these rows. On
-    other rows, a split that tells nothing has a covariance of zero on average.
+    other rows, a split that does not help has a covariance of zero on average.
     """
     total = weights.sum()
     if total <= 0:

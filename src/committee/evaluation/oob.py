@@ -78,7 +78,7 @@ def curve_points(n_members: int) -> list[int]:
 
 
 class MeanTally:
-    """Weighted means of what members say, row by row.
+    """Weighted means of predictions of members, row by row.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class MeanTally:
         self.votes = np.zeros(n_rows)
 
     def add(self, values: Floats, rows: Rows, weight: float = 1.0) -> None:
-        """Add what a member says about all rows; only `rows` count."""
+        """Add the predictions of a member for all rows; only `rows` count."""
         self.sums[rows] += weight * values[rows]
         self.votes[rows] += weight
 
@@ -105,7 +105,7 @@ class MeanTally:
 
 
 class MedianTally:
-    """Weighted medians of what members say; keeps all of it."""
+    """Weighted medians of predictions of members; keeps all of it."""
 
     def __init__(self, n_rows: int, n_values: int) -> None:
         self._shape = n_rows, n_values
@@ -113,7 +113,7 @@ class MedianTally:
         self._weights: list[Floats] = []
 
     def add(self, values: Floats, rows: Rows, weight: float = 1.0) -> None:
-        """Add what a member says about all rows; only `rows` count."""
+        """Add the predictions of a member for all rows; only `rows` count."""
         weights = np.zeros(self._shape[0])
         weights[rows] = weight
         self._predicted.append(values)
@@ -137,7 +137,7 @@ def weighted_median(values: Floats, weights: Floats) -> Floats:
     Parameters
     ----------
     values : ndarray, shape (n_members, n_rows, n_values)
-        What members say.
+        Predictions of members.
     weights : ndarray, shape (n_members, n_rows)
         With which weight.
 
@@ -218,7 +218,7 @@ class OobEstimates:
         }
 
 
-# The attributes that exist only if `oob_score` was asked for.
+# The attributes that exist only with `oob_score`.
 OOB_ATTRIBUTES = (
     "oob_score_",
     "oob_decision_function_",
@@ -284,7 +284,7 @@ class OobRecorder:
         Parameters
         ----------
         values : ndarray of float64, shape (n_rows, n_values)
-            What it says about all rows, those it has drawn included.
+            Its predictions for all rows, those it has drawn included.
         counts : ndarray of shape (n_rows,)
             How often it has drawn each row.
         """

@@ -131,10 +131,10 @@ def no_information_squared_error(
     [1.0]
     """
     middle = np.average(truth, axis=0, weights=weights)
-    said = np.average(predicted, axis=0, weights=weights)
+    mean_prediction = np.average(predicted, axis=0, weights=weights)
     spread = np.average((truth - middle) ** 2, axis=0, weights=weights)
-    predicted_spread = np.average((predicted - said) ** 2, axis=0, weights=weights)
-    return np.asarray(spread + predicted_spread + (middle - said) ** 2, np.float64)
+    predicted_spread = np.average((predicted - mean_prediction) ** 2, axis=0, weights=weights)
+    return np.asarray(spread + predicted_spread + (middle - mean_prediction) ** 2, np.float64)
 
 
 def no_information_score(

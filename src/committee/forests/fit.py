@@ -103,7 +103,7 @@ class ForestModel(FittedForest, ABC):
         return None, False
 
     def _target_attributes(self, target: ScoredTarget) -> dict[str, Any]:
-        """Return the fitted attributes that tell of the target."""
+        """Return the fitted attributes that describe the target."""
         return {"n_outputs_": target.n_outputs}
 
     @abstractmethod

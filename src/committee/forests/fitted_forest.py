@@ -1,4 +1,4 @@
-"""What a fitted forest is asked: for its trees, its importances, and the leaves of rows."""
+"""A fitted forest: its trees, its importances, predictions, and the leaves of rows."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ class FittedForest(ForestAnswers, ContributionsMixin, Estimator):
         return resolve_threads(self.n_jobs)
 
     def _means(self, X: Any) -> Floats:
-        """Return the means of what the trees say, one column a class or output."""
+        """Return the mean predictions of the trees, one column a class or output."""
         table = self._read(X)
         n_threads = 1 if table.n_rows < _FEW_ROWS else self._threads()
         values = self._forest.predict(table, hard=self._is_hard, n_threads=n_threads)
@@ -286,7 +286,7 @@ class FittedForest(ForestAnswers, ContributionsMixin, Estimator):
 
 
 class TreeList(Sequence[Any]):
-    """The trees of a forest as estimators; each is made when it is asked for, and not kept.
+    """The trees of a forest as estimators; each is made on access, and not kept.
 
     Parameters
     ----------

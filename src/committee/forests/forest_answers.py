@@ -1,4 +1,4 @@
-"""What a forest can tell besides predictions: importances, proximities, correlation of its trees.
+"""What a forest offers besides predictions: importances, proximities, correlation of its trees.
 
 The methods here belong to every forest estimator; `_forest_uncertainty` adds those of regressors
 and classifiers. They hold no state: whatever they need is drawn again from the seed, or comes with
@@ -128,7 +128,7 @@ class ForestAnswers(ForestTheory):
     ) -> Importances:
         """Return how much worse trees predict when a feature is scrambled.
 
-        Each tree is judged on its own out-of-bag rows, before and after the values of a feature
+        Each tree is scored on its own out-of-bag rows, before and after the values of a feature
         are permuted among them. The importance is the mean over the trees of the increase of its
         loss.
 
@@ -139,8 +139,8 @@ class ForestAnswers(ForestTheory):
             to know which rows it has not seen.
         groups : list of lists, dict from names to lists, or None, default=None
             Features, by name or number, to permute together, with the same permutation. Of two
-            features that say the same, each can stand in for the other and both seem useless;
-            permuted together they show what they are worth. None: each feature on its own.
+            features that hold the same information, each can stand in for the other and both seem
+            useless; permuted together they show what they are worth. None: each feature on its own.
         n_repeats : int, default=1
             Permutations of each feature in each tree, of which the mean is taken. The trees are
             repetitions already.

@@ -1,7 +1,7 @@
 """Out-of-bag rows of a forest: its estimates, when to stop growing, and what is kept of them.
 
-The engine adds up what trees say about the rows they have not drawn; the draws are made again from
-the plan. Everything else is that of all bagged ensembles, see `_oob`.
+The engine adds up predictions of trees for the rows they have not drawn; the draws are made again
+from the plan. Everything else is that of all bagged ensembles, see `evaluation/oob.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TREES_PER_LOOK = 10
 
 
 class ForestTally:
-    """Sums of what trees say about the rows they have not drawn.
+    """Sums of predictions of trees for the rows they have not drawn.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class ForestTally:
             self.sums[is_absent], self.votes[is_absent] = sums[is_absent], votes[is_absent]
 
     def means(self) -> Floats:
-        """Return the means of what trees said; NaN for rows without a vote."""
+        """Return the mean predictions; NaN for rows that every tree has drawn."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.sums / self.votes[:, None])
 

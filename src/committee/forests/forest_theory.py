@@ -1,4 +1,4 @@
-"""What the theory of forests says about a fitted forest: `variance_decomposition`."""
+"""The theory of forests applied to a fitted forest: `variance_decomposition`."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class ForestTheory(TrainingTable):
         return small.fit(table.take(rows, None), _taken(y, rows), sample_weight=weights)
 
     def _predict_each(self, X: Any, labels: list[NDArray[Any]] | None) -> Floats:
-        """Return what each tree says, with a column for each of these labels."""
+        """Return the predictions of each tree, with a column for each of these labels."""
         predicted = self._forest.predict_each(self._read(X), n_threads=self._threads())
         own = self._class_labels()
         if labels is None or own is None:

@@ -72,7 +72,7 @@ class ForestJob:
     weights : ndarray of float64 or None
         Weights of the rows in every tree. Weights that are draw probabilities are not among them.
     counts : ndarray of uint32 or None
-        Repetitions of the rows; None lets the weights say it.
+        Repetitions of the rows; None takes them from the weights.
     balance_classes : bool
         Give the classes of each sample the same weight.
     ccp_alpha : float

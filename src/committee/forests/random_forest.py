@@ -47,7 +47,7 @@ class RandomForestClassifier(ForestClassifier):
     random_state : int, RandomState, Generator or None, default=None
         Seed of all draws.
     verbose : int, default=0
-        1 tells about progress on stderr about ten times, 2 more often.
+        1 prints progress on stderr about ten times, 2 more often.
     warm_start : bool, default=False
         Keep the trees of the last fit and add more: the same forest as one fit with as many.
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
@@ -264,7 +264,7 @@ default="squared_error"
     random_state : int, RandomState, Generator or None, default=None
         Seed of all draws.
     verbose : int, default=0
-        1 tells about progress on stderr about ten times, 2 more often.
+        1 prints progress on stderr about ten times, 2 more often.
     warm_start : bool, default=False
         Keep the trees of the last fit and add more: the same forest as one fit with as many.
     ccp_alpha : float, default=0.0

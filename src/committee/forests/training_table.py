@@ -110,7 +110,7 @@ class TrainingTable:
             raise ValueError(f"y must have {self.n_outputs_} outputs as in fit; got {n_outputs}")
 
     def _values_of(self, y: Any, n_rows: int) -> Floats:
-        """Return the target in the shape of what trees say: numbers, or ones among zeros."""
+        """Return the target in the shape of predictions: numbers, or ones among zeros."""
         codes, reals = self._engine_target(y, n_rows)
         if reals is not None:
             return reals

@@ -1,4 +1,4 @@
-"""What the theory of forests says about a forest: correlation and variance of its trees.
+"""The theory of forests applied to a forest: correlation and variance of its trees.
 
 The mean of B trees, each with variance s2, any two with correlation rho, has the variance
 ``rho * s2 + (1 - rho) / B * s2``. More trees remove the second part only; drawing features and
@@ -76,12 +76,12 @@ class VarianceDecomposition:
     of: str
 
     def at(self, n_trees: int) -> float:
-        """Return what the formula says for so many trees."""
+        """Return the variance of so many trees by the formula."""
         return forest_variance(self.rho, self.tree_variance, n_trees)
 
     @property
     def forest_variance(self) -> float:
-        """What the formula says for this forest."""
+        """Variance of this forest by the formula."""
         return self.at(self.n_trees)
 
     @property
@@ -130,7 +130,7 @@ def between_and_within(predictions: Floats) -> tuple[float, float]:
 
 
 class ErrorTally:
-    """Adds up the errors of trees on the rows they may be judged on.
+    """Adds up the errors of trees on their out-of-bag rows.
 
     Examples
     --------
@@ -172,7 +172,7 @@ class ErrorTally:
     def row_errors(self, n_trees: int) -> Floats:
         """Return the squared error that so many trees would make on each row, on average.
 
-        NaN for rows that fewer than two trees are judged on.
+        NaN for rows that fewer than two trees have left out.
         """
         times = np.where(self._times > 1, self._times, np.nan)
         alone = self._squares / times
@@ -182,7 +182,7 @@ class ErrorTally:
     def means(self, weights: Floats) -> tuple[float, float, float]:
         """Return mean squares of a tree, mean products of two trees, and mean squares of all.
 
-        Means over the rows that at least two trees are judged on; NaN if there are none.
+        Means over the rows that at least two trees have left out; NaN if there are none.
         """
         known = (self._times > 1) & (weights > 0)
         if not known.any():
