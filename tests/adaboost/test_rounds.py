@@ -25,7 +25,7 @@ from committee import (
     AdaBoostClassifier,
     DecisionTreeClassifier,
 )
-from committee.adaboost.fit import _is_stump
+from committee.adaboost.vote_fit import _is_stump
 
 # --- rounds against the naive committee -----------------------------------------------------------
 

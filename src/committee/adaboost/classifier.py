@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 
-from committee.adaboost.fit import AdaBoostFit
-from committee.adaboost.fitted import FittedAdaBoost
 from committee.adaboost.learners import codes_of
-from committee.adaboost.vote_link import link
+from committee.adaboost.vote_fit import VoteFit
+from committee.adaboost.vote_predictions import VotePredictions
 from committee.adaboost.vote_rule import MULTICLASS, VARIANTS, VoteRule
-from committee.adaboost.votes import AnyVotes, TreeVotes, make_votes
+from committee.adaboost.votes import make_votes
 from committee.base.params import check_choice
 from committee.files.parts import LABELS, Part, instance, real, whole
 from committee.files.tree_arrays import register_pickling
 from committee.members.loaded_members import check_classifier
-from committee.tables.target import read_known_classes
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier
 
 register_pickling()
 
 
-Floats = NDArray[np.float64]
-
-
-class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
+class AdaBoostClassifier(ClassifierMixin, VotePredictions):
     """AdaBoost that classifies rows of a raw table.
 
     A weak learner is fitted to the weighted rows, gets a vote whose weight grows with its accuracy,
@@ -78,7 +70,8 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
     keep_weights : bool, default=False
         Keep the weights of all rows in all rounds: ``trace_.distributions``.
     split_finding : {"auto", "hist", "exact"}, default="auto"
-        How the default stump looks at numbers: every distinct value, or up to `max_bins` bins.
+        How the default stump splits numbers: at any distinct value, or between up to `max_bins`
+        bins.
         "auto" is exact up to 16,384 rows.
     max_bins : int, default=255
         Most bins of a numeric feature with "hist".
@@ -91,7 +84,7 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
     n_jobs : int or None, default=None
         Threads; None uses all cores. The model is the same for any number.
     verbose : int, default=0
-        1 tells about progress on stderr about ten times, 2 after each round.
+        1 prints progress to stderr about ten times, 2 after each round.
 
     Attributes
     ----------
@@ -160,13 +153,6 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
     variant: str
     multiclass: str
     calibration: str | None
-
-    # Fitted attributes.
-    classes_: NDArray[Any]
-    n_classes_: int
-    temperature_: float
-    _rule: VoteRule
-    _votes: TreeVotes | AnyVotes
 
     def __init__(
         self,
@@ -246,9 +232,7 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
         """
         self._check_params()
         routed = self._routed("fit", fit_params)
-        attributes = AdaBoostFit(self, X, y, sample_weight, eval_set, routed).attributes()
-        self._replace_fitted(attributes)
-        self._votes = self._make_votes()
+        self._replace_fitted(VoteFit(self, X, y, sample_weight, eval_set, routed).run())
         return self
 
     def _default_tree(self) -> Any:
@@ -279,19 +263,6 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
                 f"{self.variant!r} with {learner!r}"
             )
 
-    def _make_votes(self) -> TreeVotes | AnyVotes:
-        return make_votes(self.estimators_, self.estimator_weights_, self.classes_, self._rule)
-
-    def _votes_now(self) -> TreeVotes | AnyVotes:
-        """Return the votes of members and weights as they are, which users may have shortened."""
-        members, votes = self.estimators_, self._votes
-        is_same = (
-            isinstance(members, TreeMembers)
-            and isinstance(votes, TreeVotes)
-            and votes.are_of(members.forest, self.estimator_weights_)
-        )
-        return votes if is_same else self._make_votes()
-
     def _validate_loaded(self) -> None:
         super()._validate_loaded()
         if not hasattr(self, "estimators_"):
@@ -309,230 +280,4 @@ class AdaBoostClassifier(ClassifierMixin, FittedAdaBoost):
             self.classes_ if members.classes is None else members.classes, self.classes_
         ):
             raise ValueError("the trees do not fit the classes")
-        self._votes = self._make_votes()
-
-    # ---- answers ----
-
-    def _class_labels(self) -> list[NDArray[Any]]:
-        return [self.classes_]
-
-    def _trace_kind(self) -> str:
-        return "votes" if self._rule.variant == "discrete" else "equal"
-
-    def _total(self, X: Any) -> Floats:
-        """Return the sums of votes, n_rows x n_classes."""
-        table = self._open(X)
-        return self._votes_now().total(table, self._threads())
-
-    def _staged(self, X: Any) -> Iterator[Floats]:
-        table = self._open(X)
-        return self._votes_now().staged(table, self._threads())
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class with the most votes.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Rows with the columns of `fit`; reordered columns are matched by name.
-
-        Returns
-        -------
-        y : ndarray of shape (n_rows,)
-            Class labels. A tie goes to the class that comes first in `classes_`.
-        """
-        votes = self._total(X)
-        labels: NDArray[Any] = self.classes_[votes.argmax(axis=1)]
-        return labels
-
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Yield the predictions of the first member, the first two, and so on.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Rows with the columns of `fit`.
-
-        Yields
-        ------
-        y : ndarray of shape (n_rows,)
-            Class labels; the last are those of `predict`.
-        """
-        for votes in self._staged(X):
-            yield self.classes_[votes.argmax(axis=1)]
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the probabilities of the classes: the softmax of votes over `temperature_`.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        p : ndarray of float64, shape (n_rows, n_classes)
-            One column a class, in the order of `classes_`. The largest is that of `predict`.
-        """
-        return link(self._total(X), self.temperature_)
-
-    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
-        """Yield the probabilities after the first round, the first two, and so on.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Rows with the columns of `fit`.
-
-        Yields
-        ------
-        p : ndarray of float64, shape (n_rows, n_classes)
-            The last are those of `predict_proba`; all have the same temperature.
-        """
-        for votes in self._staged(X):
-            yield link(votes, self.temperature_)
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of `predict_proba`.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        log_p : ndarray of float64, shape (n_rows, n_classes)
-            Minus infinity for probabilities that are zero.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def decision_function(self, X: Any) -> Floats:
-        """Return how far the votes speak for a class.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        scores : ndarray of float64, shape (n_rows,) or (n_rows, n_classes)
-            For two classes, positive where the second has more votes, in [-2, 2]; else one score
-            for each class, in [-1, 1] (in the variants that vote with probabilities, of any size).
-            As scikit-learn scales them.
-        """
-        return self._decision(self._total(X), len(self.estimators_))
-
-    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """Yield the decision function after the first round, the first two, and so on.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Rows with the columns of `fit`.
-
-        Yields
-        ------
-        scores : ndarray of float64
-            The last is `decision_function`.
-        """
-        for number, votes in enumerate(self._staged(X)):
-            yield self._decision(votes, number + 1)
-
-    def _decision(self, votes: Floats, n_members: int) -> Floats:
-        """Scale sums of votes of the first members."""
-        weights = self.estimator_weights_[:n_members]
-        size = float(np.abs(weights).sum())
-        scores: Floats
-        if self.n_classes_ == 1:
-            return np.zeros((len(votes), 1))
-        if self.n_classes_ == 2:
-            scores = 2 * (votes[:, 1] - votes[:, 0])
-        elif self._rule.variant != "discrete":
-            scores = votes
-        else:
-            scores = votes - (weights.sum() - votes) / (self.n_classes_ - 1)
-        return scores / size
-
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Yield the accuracy after the first round, the first two, and so on.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Rows with the columns of `fit`.
-        y : array-like of shape (n_rows,)
-            Class labels.
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-            Weights of the rows.
-
-        Yields
-        ------
-        score : float
-            The last is `score`.
-        """
-        for predicted in self.staged_predict(X):
-            yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
-
-    def margins(self, X: Any, y: Any) -> Floats:
-        """Return by how much votes for the right class outweigh those for the next best.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Rows with the columns of `fit`.
-        y : array-like of shape (n_rows,)
-            Their classes.
-
-        Returns
-        -------
-        margins : ndarray of float64, shape (n_rows,)
-            In [-1, 1] for members that vote for a class, as a share of all votes; negative where
-            the committee is wrong.
-
-        Examples
-        --------
-        >>> from committee import AdaBoostClassifier
-        >>> from committee.datasets import load_ten_points
-        >>> X, y = load_ten_points()
-        >>> model = AdaBoostClassifier(n_estimators=3, criterion="error").fit(X, y)
-        >>> bool((model.margins(X, y) > 0).all())
-        True
-        """
-        votes = self._total(X)
-        codes = read_known_classes(y, self.classes_)[:, 0]
-        own = votes[np.arange(len(votes)), codes]
-        votes[np.arange(len(votes)), codes] = -np.inf
-        others = votes.max(axis=1, initial=0.0 if self.n_classes_ == 1 else -np.inf)
-        margins: Floats = (own - others) / np.abs(self.estimator_weights_).sum()
-        return margins
-
-    def predict_contributions(self, X: Any) -> Floats:
-        """Return what each feature adds to the votes of each row.
-
-        These are Shapley values (SHAP values, by the path-dependent TreeSHAP): the difference
-        between the votes of a row and their mean, shared out fairly among the features. A
-        committee of stumps is a sum of functions of one feature each: these are their values.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        contributions : ndarray of float64
-            Of shape (n_rows, n_features + 1) for two classes: what speaks for the second, in units
-            of the weights of votes; else (n_rows, n_features + 1, n_classes). The last entry of the
-            second axis is the mean of the members over the rows as they were weighted.
-        """
-        table = self._open(X)
-        votes = self._votes_now()
-        if not isinstance(votes, TreeVotes):
-            raise AttributeError(
-                "predict_contributions is for trees of this library; estimator must be one"
-            )
-        values = votes.contributions(table, self._threads())
-        return values[:, :, 1] - values[:, :, 0] if self.n_classes_ == 2 else values
+        self._votes = make_votes(members, self.estimator_weights_, self.classes_, self._rule)

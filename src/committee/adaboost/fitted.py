@@ -1,4 +1,4 @@
-"""What both AdaBoost estimators share: conventions, checks, and what a fitted one is asked."""
+"""What both AdaBoost estimators share: conventions, checks of parameters, fitted attributes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
 from committee.adaboost.trace import AdaBoostTrace, RoundLog
+from committee.base.arrays import Floats
 from committee.base.params import check_bool, check_int, check_real, check_verbose, or_auto
 from committee.base.work import resolve_threads
 from committee.evaluation.scored_target import resolve_metric
@@ -18,8 +19,6 @@ from committee.members.meta_estimator import MetaEstimator, check_estimator_kind
 from committee.tables.native_table import AnyTable
 from committee.tables.table import TableSchema
 from committee.trees.tree_members import TreeMembers
-
-Floats = NDArray[np.float64]
 
 # Parameters of the default tree, and their defaults: with an estimator they would be ignored.
 _TREE_PARAMETERS = {
@@ -115,7 +114,7 @@ class FittedAdaBoost(MetaEstimator):
                     f"estimator, which has its own; got {given!r}"
                 )
 
-    # ---- answers ----
+    # ---- fitted attributes ----
 
     def _open(self, X: Any) -> Any:
         """Read a table to predict from, as the members read it."""
@@ -138,7 +137,7 @@ class FittedAdaBoost(MetaEstimator):
 
     @property
     def trace_(self) -> AdaBoostTrace:
-        """What happened in each round, as a table."""
+        """Error, weight and the like of each round, as a table."""
         self._check_fitted()
         members = self.estimators_
         trees = members if isinstance(members, TreeMembers) else None

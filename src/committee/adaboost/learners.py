@@ -1,7 +1,7 @@
 """What is fitted in a round of AdaBoost: stumps and trees of the engine, or any classifier.
 
-A learner looks at the rows with their present weights (`_core.BoostedRows`) and returns a `Lesson`:
-the member, the group that it puts each row into, and what it says of each group.
+A weak learner is fitted to the rows with their present weights (`_core.BoostedRows`), which gives a
+`WeakModel`: the member, the group that it puts each row into, and its prediction for each group.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee import _core
+from committee.base.arrays import Floats
 from committee.base.sampling import member_seed, seeded_clone
 from committee.tables.native_table import AnyTable, reads_tables, shown_target
 
-Floats = NDArray[np.float64]
 Groups = NDArray[np.uint32]
 
 # How often a sample with a single target is drawn again before it is taken as it is.
@@ -26,38 +26,39 @@ _REDRAWS = 20
 
 
 @dataclass(slots=True, eq=False)  # not frozen: there is one a round, and that takes its time
-class Lesson:
-    """What a learner has made of the rows.
+class WeakModel:
+    """A weak learner fitted in a round, and its predictions for the training rows.
 
     Attributes
     ----------
     member : _core.Tree or estimator
         What was fitted.
     groups : ndarray of uint32, shape (n_rows,)
-        The group of each row: a leaf, the class it is said to be, or its own number.
+        The group of each row: a leaf, the predicted class, or its own number.
     shares : ndarray of float64, shape (n_groups, n_classes)
         Share of all weight of each class in each group.
     predicted : ndarray of int, shape (n_groups,)
         The class that the member predicts for each group.
-    said : ndarray of float64, shape (n_groups, n_classes), or None
-        How much of each class the member sees in each group; None: the shares.
+    predicted_shares : ndarray of float64, shape (n_groups, n_classes), or None
+        Shares of the classes in each group as the member predicts them, where they differ from
+        `shares`; else None.
     """
 
     member: Any
     groups: Groups
     shares: Floats
     predicted: NDArray[np.intp]
-    said: Floats | None = None
+    predicted_shares: Floats | None = None
 
 
-class Learner(Protocol):
+class WeakLearner(Protocol):
     """Fits the member of a round."""
 
     @property
     def n_redraws(self) -> int:
         """How often another number is worth trying where the member is of no use."""
 
-    def learn(self, rows: _core.BoostedRows, number: int) -> Lesson:
+    def fit(self, rows: _core.BoostedRows, number: int) -> WeakModel:
         """Fit member `number` to the rows with their present weights."""
 
 
@@ -88,7 +89,7 @@ class StumpLearner:
         """Nothing is drawn."""
         return 0
 
-    def learn(self, rows: _core.BoostedRows, number: int) -> Lesson:
+    def fit(self, rows: _core.BoostedRows, number: int) -> WeakModel:
         """Find the stump."""
         if self._booster is None:
             self._booster = _core.StumpBooster(
@@ -98,7 +99,7 @@ class StumpLearner:
                 level_penalty=self.level_penalty,
                 n_threads=self.n_threads,
             )
-        return Lesson(*self._booster.find())
+        return WeakModel(*self._booster.find())
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +146,7 @@ class TreeLearner:
         """Other rows make another tree."""
         return 0 if self.sample is None else _REDRAWS
 
-    def learn(self, rows: _core.BoostedRows, number: int) -> Lesson:
+    def fit(self, rows: _core.BoostedRows, number: int) -> WeakModel:
         """Grow the tree."""
         weights, counts = rows.distribution(), self.counts
         if self.sample is not None:
@@ -165,8 +166,8 @@ class TreeLearner:
         # A leaf predicts by its values, which are of drawn rows where these are drawn, and which
         # may tie where shares differ in the last digit.
         predicted = tree.arrays()["values"].argmax(axis=1)
-        said = None if self.sample is None else class_shares(tree)
-        return Lesson(tree, groups, shares, predicted, said)
+        drawn_shares = None if self.sample is None else class_shares(tree)
+        return WeakModel(tree, groups, shares, predicted, drawn_shares)
 
 
 def class_shares(tree: _core.Tree) -> Floats:
@@ -212,7 +213,7 @@ class AnyFitter:
     y : ndarray
         Its target.
     n_counted : int
-        Rows that are learnt from, repetitions included.
+        Rows that are fitted to, repetitions included.
     sample : Sample or None
         Draws the rows; None weighs them.
     fit_params : dict
@@ -252,7 +253,7 @@ class AnyFitter:
         return shown_target(self.template, self.y)
 
     def _drawn(self, sample: Sample, distribution: Floats, number: int) -> NDArray[np.intp]:
-        """Draw rows, and draw again where all have the same target: nothing is learnt from it."""
+        """Draw rows, and draw again where all have the same target: no learner can use them."""
         for attempt in range(_REDRAWS):
             counts = sample.draw(distribution, number + attempt * 2**32).astype(np.intp)
             if len(np.unique(self.y[counts > 0])) > 1:
@@ -270,34 +271,34 @@ class AnyLearner:
         Fits members.
     labels : ndarray
         Labels of all classes.
-    asks_probabilities : bool
+    uses_probabilities : bool
         Whether votes are made of probabilities.
     """
 
     fitter: AnyFitter
     labels: NDArray[Any]
-    asks_probabilities: bool
+    uses_probabilities: bool
 
     @property
     def n_redraws(self) -> int:
         """Other rows make another member; but that may be slow, and boosting ends instead."""
         return 0
 
-    def learn(self, rows: _core.BoostedRows, number: int) -> Lesson:
+    def fit(self, rows: _core.BoostedRows, number: int) -> WeakModel:
         """Fit the classifier."""
         member = self.fitter.fit(rows.distribution(), number)
         native = self.fitter.table.shown_to(member)
         n_classes = len(self.labels)
-        said = codes_of(member.predict(native), self.labels)
-        groups = said.astype(np.uint32)
-        if not self.asks_probabilities:
-            return Lesson(member, groups, rows.shares(groups, n_classes), np.arange(n_classes))
-        own = np.arange(len(said), dtype=np.uint32)
+        predicted = codes_of(member.predict(native), self.labels)
+        groups = predicted.astype(np.uint32)
+        if not self.uses_probabilities:
+            return WeakModel(member, groups, rows.shares(groups, n_classes), np.arange(n_classes))
+        own = np.arange(len(predicted), dtype=np.uint32)
         shares = rows.shares(own, len(own))
-        return Lesson(member, own, shares, said, aligned(member, native, self.labels))
+        return WeakModel(member, own, shares, predicted, aligned(member, native, self.labels))
 
 
-def codes_of(answers: Any, labels: NDArray[Any]) -> NDArray[np.intp]:
+def codes_of(predicted: Any, labels: NDArray[Any]) -> NDArray[np.intp]:
     """Return the number of each label among the sorted labels of all classes.
 
     Examples
@@ -305,19 +306,19 @@ def codes_of(answers: Any, labels: NDArray[Any]) -> NDArray[np.intp]:
     >>> codes_of(["b", "a"], np.array(["a", "b"])).tolist()
     [1, 0]
     """
-    said = np.asarray(answers).reshape(-1)
-    codes = np.minimum(np.searchsorted(labels, said), len(labels) - 1)
-    if not (labels[codes] == said).all():
-        wrong = said[labels[codes] != said][0]
+    found = np.asarray(predicted).reshape(-1)
+    codes = np.minimum(np.searchsorted(labels, found), len(labels) - 1)
+    if not (labels[codes] == found).all():
+        wrong = found[labels[codes] != found][0]
         raise ValueError(f"estimator predicts {wrong!r}, which is none of the classes of y")
     return codes
 
 
 def aligned(member: Any, X: Any, labels: NDArray[Any]) -> Floats:
-    """Return the probabilities of a member in the order of all classes; it may have seen fewer."""
-    said = np.asarray(member.predict_proba(X), np.float64)
-    if said.shape[1] == len(labels):
-        return said
-    result = np.zeros((len(said), len(labels)))
-    result[:, codes_of(member.classes_, labels)] = said
+    """Return the probabilities of a member, in the order of all classes: it may know fewer."""
+    found = np.asarray(member.predict_proba(X), np.float64)
+    if found.shape[1] == len(labels):
+        return found
+    result = np.zeros((len(found), len(labels)))
+    result[:, codes_of(member.classes_, labels)] = found
     return result

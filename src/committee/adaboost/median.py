@@ -1,17 +1,16 @@
-"""The weighted median of what members say, as AdaBoost.R2 has it."""
+"""The weighted median of predictions, by which AdaBoost.R2 combines its members."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from committee.base.arrays import Floats
 
 _BLOCK = 4096  # rows at a time, for the working memory
 
 
 def weighted_lower_median(predicted: Floats, weights: Floats) -> Floats:
-    """Return, for each row, the least answer with half of the weight at or below it.
+    """Return, for each row, the least prediction with half of the weight at or below it.
 
     Parameters
     ----------
@@ -23,7 +22,7 @@ def weighted_lower_median(predicted: Floats, weights: Floats) -> Floats:
     Returns
     -------
     medians : ndarray of float64, shape (n_rows,)
-        Always the answer of a member.
+        Always the prediction of a member.
 
     Examples
     --------
@@ -44,8 +43,8 @@ def weighted_lower_median(predicted: Floats, weights: Floats) -> Floats:
 class RunningMedian:
     """The weighted lower medians of rows, while members come one by one.
 
-    Answers are kept in order, so that one more member takes time in the number of members, and not
-    a sort.
+    Predictions are kept in order, so that one more member takes time in the number of members, and
+    not a sort.
 
     Parameters
     ----------
@@ -55,8 +54,8 @@ class RunningMedian:
     Examples
     --------
     >>> running = RunningMedian(1)
-    >>> for answer, weight in ((3.0, 5.0), (1.0, 1.0), (2.0, 1.0)):
-    ...     running.add(np.array([answer]), weight)
+    >>> for value, weight in ((3.0, 5.0), (1.0, 1.0), (2.0, 1.0)):
+    ...     running.add(np.array([value]), weight)
     >>> running.medians().tolist()
     [3.0]
     """
@@ -71,7 +70,7 @@ class RunningMedian:
         return int(self._predicted.shape[1])
 
     def add(self, predicted: Floats, weight: float) -> None:
-        """Add a member: behind all who say the same or less."""
+        """Add a member: behind all with the same prediction or a lower one."""
         n_rows, n_members = self._predicted.shape
         places = (self._predicted <= predicted[:, np.newaxis]).sum(axis=1)
         is_old = np.ones((n_rows, n_members + 1), bool)

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from committee.adaboost.fitted import FittedAdaBoost
 from committee.adaboost.median import RunningMedian, weighted_lower_median
-from committee.adaboost.regression import LOSSES, R2Fit
+from committee.adaboost.r2_fit import LOSSES, R2Fit
+from committee.base.arrays import Floats
 from committee.base.params import check_choice
 from committee.files.tree_arrays import register_pickling
 from committee.members.loaded_members import check_regressor
@@ -22,15 +22,12 @@ from committee.trees.trees import DecisionTreeRegressor
 register_pickling()
 
 
-Floats = NDArray[np.float64]
-
-
 class AdaBoostRegressor(RegressorMixin, FittedAdaBoost):
     """AdaBoost.R2: boosting of regressors on a raw table.
 
     A learner is fitted to rows that are drawn by their weights; rows with small errors lose weight
-    for the next one. The committee says the weighted median of what its members say, so that a few
-    bad members do no harm. Numbers, text, categories, dates and missing values are used as they
+    for the next one. The prediction is the weighted median of the members' predictions, so that a
+    few bad members do no harm. Numbers, text, categories, dates and missing values are used as they
     are.
 
     Parameters
@@ -65,7 +62,8 @@ default="squared_error"
     keep_weights : bool, default=False
         Keep the weights of all rows in all rounds: ``trace_.distributions``.
     split_finding : {"auto", "hist", "exact"}, default="auto"
-        How the default tree looks at numbers: every distinct value, or up to `max_bins` bins.
+        How the default tree splits numbers: at any distinct value, or between up to `max_bins`
+        bins.
         "auto" is exact up to 16,384 rows.
     max_bins : int, default=255
         Most bins of a numeric feature with "hist".
@@ -78,7 +76,7 @@ default="squared_error"
     n_jobs : int or None, default=None
         Threads; None uses all cores. The model is the same for any number.
     verbose : int, default=0
-        1 tells about progress on stderr about ten times, 2 after each round.
+        1 prints progress to stderr about ten times, 2 after each round.
 
     Attributes
     ----------
@@ -189,7 +187,7 @@ default="squared_error"
         """
         self._check_params()
         routed = self._routed("fit", fit_params)
-        self._replace_fitted(R2Fit(self, X, y, sample_weight, eval_set, routed).attributes())
+        self._replace_fitted(R2Fit(self, X, y, sample_weight, eval_set, routed).run())
         return self
 
     def _default_tree(self) -> Any:
@@ -216,24 +214,25 @@ default="squared_error"
         elif type(members.template) is not DecisionTreeRegressor or members.forest.n_values != 1:
             raise ValueError("the members do not predict one number")
 
-    # ---- answers ----
+    # ---- predictions ----
 
     def _trace_kind(self) -> str:
         return "losses"
 
     def _predicted(self, X: Any) -> Floats:
-        """Return what each member says, n_rows x n_members."""
+        """Return the predictions of members, n_rows x n_members."""
         table = self._open(X)
         members = self.estimators_
         if isinstance(members, TreeMembers):
             return members.forest.predict_each(table, self._threads())[:, :, 0]
         if table.n_rows == 0:  # which many estimators refuse
             return np.empty((0, len(members)))
-        said = [np.asarray(each.predict(table.native), np.float64).ravel() for each in members]
-        return np.column_stack(said)
+        return np.column_stack(
+            [np.asarray(each.predict(table.native), np.float64).ravel() for each in members]
+        )
 
     def predict(self, X: Any) -> Floats:
-        """Predict the weighted median of what the members say.
+        """Predict the weighted median of the members' predictions.
 
         Parameters
         ----------
@@ -261,10 +260,10 @@ default="squared_error"
         y : ndarray of float64, shape (n_rows,)
             The last are those of `predict`.
         """
-        said = self._predicted(X)
-        running = RunningMedian(len(said))
-        for answers, weight in zip(said.T, self.estimator_weights_, strict=True):
-            running.add(answers, float(weight))
+        each = self._predicted(X)
+        running = RunningMedian(len(each))
+        for predicted, weight in zip(each.T, self.estimator_weights_, strict=True):
+            running.add(predicted, float(weight))
             yield running.medians()
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:

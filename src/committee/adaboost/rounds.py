@@ -1,4 +1,4 @@
-"""The rounds of AdaBoost for classes: fit, judge, vote, weigh anew."""
+"""The rounds of AdaBoost for classes: fit a weak learner, weigh its vote, update row weights."""
 
 from __future__ import annotations
 
@@ -7,40 +7,38 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from committee.adaboost.learners import Learner, Lesson
+from committee.adaboost.learners import WeakLearner, WeakModel
 from committee.adaboost.trace import RoundLog
-from committee.adaboost.vote_rule import Verdict, VoteRule
+from committee.adaboost.vote_rule import VoteRule, WeightedVote
+from committee.base.arrays import Floats
 from committee.base.work import Progress
 
 if TYPE_CHECKING:
     from committee import _core
 
-Floats = NDArray[np.float64]
-
-# Called after each round with the lesson, the verdict and the number of rounds; returns the score
-# of validation rows, NaN without such rows, and whether to stop.
-Look = Callable[[Lesson, Verdict, int], tuple[float, bool]]
+# Called after each round with the weak model, its vote and the number of rounds; returns the score
+# of validation rows and whether to stop.
+Validate = Callable[[WeakModel, WeightedVote, int], tuple[float, bool]]
 
 
 @dataclass(eq=False)
 class Rounds:
-    """Members in the order of rounds, and what happened.
+    """Members in the order of rounds, and their log.
 
     Attributes
     ----------
     members : list of _core.Tree or estimators
         One a round.
     log : RoundLog
-        Their numbers.
-    knows_nothing : bool
+        Error, weight and the like of each round.
+    is_chance : bool
         Whether the first learner was no better than chance.
     """
 
     members: list[Any] = field(default_factory=list)
     log: RoundLog = field(default_factory=RoundLog)
-    knows_nothing: bool = False
+    is_chance: bool = False
 
     @property
     def weights(self) -> Floats:
@@ -49,19 +47,19 @@ class Rounds:
 
 
 def run_rounds(
-    learner: Learner,
+    learner: WeakLearner,
     rows: _core.BoostedRows,
     rule: VoteRule,
     n_rounds: int,
     *,
-    look: Look | None = None,
+    validate: Validate | None = None,
     keep_weights: bool = False,
     progress: Progress | None = None,
 ) -> Rounds:
     """Run up to `n_rounds` rounds.
 
     They end early when a learner is perfect (it is the last), when one is no better than chance (it
-    is left out, unless it is the only one), and when `look` says so.
+    is left out, unless it is the only one), and when `validate` returns True.
     """
     rounds = Rounds()
     bound, sum_of_weights = 1.0, 0.0
@@ -70,34 +68,34 @@ def run_rounds(
         # Where rows are drawn, chance may repeat the last learner, which is now no better than
         # guessing: another draw may be.
         for attempt in range(1 + learner.n_redraws):
-            lesson = learner.learn(rows, number + attempt * 2**32)
-            verdict = rule.scorer(lesson.shares, lesson.predicted, sum_of_weights, lesson.said)
-            if not verdict.is_useless:
+            model = learner.fit(rows, number + attempt * 2**32)
+            vote = rule.vote(model.shares, model.predicted, sum_of_weights, model.predicted_shares)
+            if not vote.is_useless:
                 break
-        if verdict.is_useless:
+        if vote.is_useless:
             if number > 0:
                 break
-            # Somebody has to answer: the majority, or whatever the learner says.
-            rounds.knows_nothing = True
-            verdict = rule.lone(verdict, lesson.predicted)
-        bound *= verdict.normalizer
-        sum_of_weights += abs(verdict.weight)
-        train_error = rows.add_votes(lesson.groups, verdict.votes)
-        rounds.members.append(lesson.member)
-        score, stops = (np.nan, False) if look is None else look(lesson, verdict, number + 1)
+            # There has to be a member: it predicts the majority, or whatever it does.
+            rounds.is_chance = True
+            vote = rule.lone(vote, model.predicted)
+        bound *= vote.normalizer
+        sum_of_weights += abs(vote.weight)
+        train_error = rows.add_votes(model.groups, vote.votes)
+        rounds.members.append(model.member)
+        score, stops = (np.nan, False) if validate is None else validate(model, vote, number + 1)
         rounds.log.add(
             distribution,
-            error=verdict.error,
-            weight=verdict.weight,
-            normalizer=verdict.normalizer,
+            error=vote.error,
+            weight=vote.weight,
+            normalizer=vote.normalizer,
             bound=bound if rule.has_bound else np.nan,
             train_error=train_error,
             validation_score=score,
         )
         if progress is not None:
             progress.show(number + 1)
-        if stops or verdict.is_perfect or rounds.knows_nothing:
+        if stops or vote.is_perfect or rounds.is_chance:
             break
         if number + 1 < n_rounds:
-            rows.reweigh(lesson.groups, verdict.factors, verdict.growth)
+            rows.reweigh(model.groups, vote.factors, vote.growth)
     return rounds

@@ -8,19 +8,17 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.files.codec_classes import register
 from committee.files.parts import NUMBER, Part, array, list_of
 from committee.trees.conditions import stump_text
-
-Floats = NDArray[np.float64]
 
 
 @register("RoundLog")
 @dataclass(eq=False)
 class RoundLog:
-    """Numbers of each round, one after the other; what is not known of a round is NaN.
+    """Numbers of each round, one after the other; NaN where they do not apply.
 
     Examples
     --------
@@ -78,7 +76,7 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
     log : RoundLog
         The numbers.
     members : sequence of estimators or None
-        Trees, whose rules are told.
+        Trees, whose rules are shown.
     kind : {"votes", "equal", "losses"}
         What weights of members are: logarithms of odds, all the same, or those of AdaBoost.R2.
 
@@ -103,7 +101,7 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
         The weights of the rows that each learner was fitted to; they add up to one. Kept with
         ``keep_weights=True``.
     rules : list of str
-        What each learner asks and says, in words; of a larger tree the number of its leaves.
+        Split and prediction of each stump, in words; of a larger tree the number of its leaves.
 
     Examples
     --------
@@ -141,7 +139,7 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
 
     @cached_property
     def rules(self) -> list[str]:
-        """What each learner asks and says, in words."""
+        """Split and prediction of each stump, in words."""
         return [] if self._members is None else [stump_text(each) for each in self._members]
 
     def columns(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@ r"""From sums of votes to probabilities.
 In theory the best sum of votes for exponential loss is the logarithm of probability, up to a
 constant, so that the softmax of the sums is the probability. On a finite table sums run ahead of
 it: each round adds to the margin of rows that are right already. One number, the *temperature*,
-divides the sums first, and is chosen so that rows that no member has seen are as likely as
+divides the sums first, and is chosen so that rows that no member was fitted to are as likely as
 possible. It does not change which class is the likeliest. Where there are many rows for each leaf
 of the committee, the rows it was fitted to do as well.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-Floats = NDArray[np.float64]
+from committee.base.arrays import Floats
 
 _MOST_STEPS = 100
 
@@ -52,7 +52,7 @@ def best_temperature(scores: Floats, codes: NDArray[np.int32], weights: Floats) 
     Parameters
     ----------
     scores : ndarray of float64, shape (n_rows, n_classes)
-        Sums of votes for rows, best those of members that have not seen the row.
+        Sums of votes for rows, best of members that were not fitted to the row.
     codes : ndarray of int32, shape (n_rows,)
         Classes.
     weights : ndarray of float64, shape (n_rows,)
@@ -61,7 +61,7 @@ def best_temperature(scores: Floats, codes: NDArray[np.int32], weights: Floats) 
     Returns
     -------
     temperature : float
-        1 where scores say nothing.
+        1 where all scores are equal.
 
     Notes
     -----

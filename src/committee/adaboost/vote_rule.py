@@ -1,9 +1,9 @@
-"""How AdaBoost turns what a learner says into votes, and its error into new weights.
+"""How AdaBoost turns predictions of a weak learner into votes, and its error into new weights.
 
-The learner has put every row into a group (a leaf, or the class it predicts). All that a round
-looks at is the *shares*: how much of the weight each class has in each group. All that it does is
-two tables of the same shape: votes, which are added to the scores of rows, and factors, which
-multiply their weights.
+The learner has put every row into a group (a leaf, or the class it predicts). The input of a round
+is the *shares*: how much of the weight each class has in each group. Its output is two tables of
+the same shape: votes, which are added to the scores of rows, and factors, which multiply their
+weights.
 """
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.files.codec_classes import register
 from committee.files.parts import Part, one_of, real, whole
-
-Floats = NDArray[np.float64]
 
 VARIANTS = ("discrete", "real", "gentle")
 MULTICLASS = ("SAMME", "M1")
 
-# An edge over chance below this is rounding: such a learner knows nothing.
+# An edge over chance below this is rounding.
 NO_EDGE = 1e-10
-# exp of it is a number; only errors below 1e-217 ask for more.
+# Its exponential is finite; only errors below 1e-217 would need more.
 _LARGEST_EXPONENT = 500.0
 
 
@@ -35,8 +34,8 @@ def decisive_weight(sum_of_weights: float) -> float:
 
 
 @dataclass(slots=True, eq=False)  # not frozen: there is one a round, and that takes its time
-class Verdict:
-    """What a round makes of a learner.
+class WeightedVote:
+    """The vote of a weak learner, its weight, and the update of the weights of rows.
 
     Attributes
     ----------
@@ -88,8 +87,8 @@ class VoteRule:
     Examples
     --------
     >>> rule = VoteRule("discrete", "SAMME", 2, 1.0, 0.0)
-    >>> verdict = rule.scorer(np.array([[0.5, 0.2], [0.1, 0.2]]), np.array([0, 1]), 0.0)
-    >>> round(verdict.error, 12), round(verdict.weight, 3), round(verdict.normalizer, 3)
+    >>> vote = rule.vote(np.array([[0.5, 0.2], [0.1, 0.2]]), np.array([0, 1]), 0.0)
+    >>> round(vote.error, 12), round(vote.weight, 3), round(vote.normalizer, 3)
     (0.3, 0.847, 0.917)
     """
 
@@ -117,14 +116,14 @@ class VoteRule:
         """Whether the product of the normalizers bounds the training error."""
         return self.n_classes == 2 or (self.variant == "discrete" and self.multiclass == "M1")
 
-    def scorer(
+    def vote(
         self,
         shares: Floats,
         predicted: NDArray[np.intp],
         sum_of_weights: float,
-        said: Floats | None = None,
-    ) -> Verdict:
-        """Return what a round makes of a learner.
+        predicted_shares: Floats | None = None,
+    ) -> WeightedVote:
+        """Return the weighted vote of a weak learner.
 
         Parameters
         ----------
@@ -134,8 +133,8 @@ class VoteRule:
             The class that the learner predicts for each group.
         sum_of_weights : float
             Sum of the sizes of the weights of the members before.
-        said : ndarray of float64, shape (n_groups, n_classes), or None, default=None
-            How much of each class the learner sees in each group; None: the shares.
+        predicted_shares : ndarray of float64, shape (n_groups, n_classes), or None, default=None
+            The shares as the learner predicts them, which its votes are made of; None: `shares`.
         """
         is_right = np.zeros(shares.shape, bool)
         is_right[np.arange(len(predicted)), predicted] = True
@@ -143,21 +142,24 @@ class VoteRule:
         # The wrong ones are added up, not taken off one: a small error keeps its digits.
         error = min(float(shares[~is_right].sum()) / total, 1.0)
         if self.variant == "discrete":
-            return self._vote(is_right, error, sum_of_weights)
-        votes = self.learning_rate * self.scores(shares if said is None else said)
+            return self._discrete_vote(is_right, error, sum_of_weights)
+        own = shares if predicted_shares is None else predicted_shares
+        votes = self.learning_rate * self.scores(own)
         factors = np.exp(np.clip(-votes, -_LARGEST_EXPONENT, _LARGEST_EXPONENT))
         growth = float((shares * factors).sum()) / total
         is_useless = error > 0 and growth >= 1 - NO_EDGE
-        return Verdict(error, 1.0, growth, votes, factors, growth, error == 0, is_useless)
+        return WeightedVote(error, 1.0, growth, votes, factors, growth, error == 0, is_useless)
 
-    def _vote(self, is_right: NDArray[np.bool_], error: float, sum_of_weights: float) -> Verdict:
+    def _discrete_vote(
+        self, is_right: NDArray[np.bool_], error: float, sum_of_weights: float
+    ) -> WeightedVote:
         weight = self.weight(error, sum_of_weights)
         factor = math.exp(min(weight, _LARGEST_EXPONENT))
         growth = (1 - error) + error * factor
         # The lectures multiply the right ones by exp(-weight / 2), the wrong ones by its inverse.
         is_perfect = error == 0 or (self.n_classes == 2 and error == 1)
         normalizer = 0.0 if is_perfect else growth * math.exp(-weight / 2)
-        return Verdict(
+        return WeightedVote(
             error,
             weight,
             normalizer,
@@ -195,7 +197,7 @@ class VoteRule:
         n_others = 1 if self.multiclass == "M1" else max(self.n_classes - 1, 1)
         return self.learning_rate * (math.log1p(-error) - math.log(error) + math.log(n_others))
 
-    def scores(self, said: Floats) -> Floats:
+    def scores(self, shares: Floats) -> Floats:
         """Return what members of "real" and "gentle" add to scores, learning rate aside.
 
         Those of "real" are logarithms of probabilities, those of "gentle" probabilities, both less
@@ -203,7 +205,7 @@ class VoteRule:
 
         Parameters
         ----------
-        said : ndarray of float64, shape (n_groups, n_classes)
+        shares : ndarray of float64, shape (n_groups, n_classes)
             How much of each class a group has, by weight or probability.
 
         Returns
@@ -213,9 +215,9 @@ class VoteRule:
         """
         n_classes = self.n_classes
         more = self.smoothing if self.variant == "real" else 0.0
-        totals = said.sum(axis=1, keepdims=True) + n_classes * more
+        totals = shares.sum(axis=1, keepdims=True) + n_classes * more
         is_empty = totals == 0
-        probabilities = np.where(is_empty, 1 / n_classes, (said + more) / (totals + is_empty))
+        probabilities = np.where(is_empty, 1 / n_classes, (shares + more) / (totals + is_empty))
         centred: Floats
         if self.variant == "gentle":
             centred = (n_classes * probabilities - 1) / max(n_classes - 1, 1)
@@ -224,10 +226,10 @@ class VoteRule:
             centred = logs - logs.mean(axis=1, keepdims=True)
         return centred
 
-    def lone(self, verdict: Verdict, predicted: NDArray[np.intp]) -> Verdict:
-        """Return the verdict on a learner that knows nothing, and yet has to answer alone."""
+    def lone(self, vote: WeightedVote, predicted: NDArray[np.intp]) -> WeightedVote:
+        """Return the vote of a learner no better than chance that is the only member."""
         if self.variant != "discrete":
-            return verdict
-        votes = np.zeros(verdict.votes.shape)
+            return vote
+        votes = np.zeros(vote.votes.shape)
         votes[np.arange(len(predicted)), predicted] = 1.0
-        return replace(verdict, weight=1.0, votes=votes)
+        return replace(vote, weight=1.0, votes=votes)

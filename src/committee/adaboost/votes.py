@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from committee import _core
 from committee.adaboost.learners import aligned, class_shares, codes_of
 from committee.adaboost.vote_rule import VoteRule
+from committee.base.arrays import Floats
 from committee.files.tree_arrays import tree_kinds
 from committee.tables.native_table import AnyTable
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier
-
-Floats = NDArray[np.float64]
 
 # For less rows, other trees are not worth making.
 _MANY_ROWS = 256

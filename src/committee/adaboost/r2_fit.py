@@ -14,27 +14,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from committee import _core
+from committee.adaboost.fit_data import FitData
 from committee.adaboost.median import RunningMedian
-from committee.adaboost.start import BoostedTable
 from committee.adaboost.trace import RoundLog
+from committee.adaboost.validation import ValidationRows
 from committee.adaboost.vote_rule import NO_EDGE, decisive_weight
-from committee.adaboost.watch import Watch
+from committee.base.arrays import Floats
 from committee.base.sampling import member_seed
 from committee.base.work import Progress
 from committee.evaluation.scored_target import ScoredTarget
 from committee.tables.target import read_reals, warn_of_column
 from committee.trees.engine_settings import EngineTarget, RowWeights, check_reals
 
-Floats = NDArray[np.float64]
-
 LOSSES = ("linear", "square", "exponential")
 
 
 @dataclass(eq=False)
-class _Committee:
+class _Members:
     """The members so far."""
 
     members: list[Any] = field(default_factory=list)
@@ -45,8 +43,8 @@ class _Committee:
         return float(np.sum(self.log.weight))
 
 
-class R2Fit(BoostedTable):
-    """Everything that a fit looks at, see `BoostedTable`."""
+class R2Fit(FitData):
+    """One fit of AdaBoost.R2, see `FitData`."""
 
     def __init__(
         self,
@@ -67,18 +65,18 @@ class R2Fit(BoostedTable):
         if self.schema is not None:
             self._prepare_trees()
 
-    def attributes(self) -> dict[str, Any]:
-        """Run the rounds; return what is to be set."""
+    def run(self) -> dict[str, Any]:
+        """Run the rounds; return the fitted attributes."""
         model = self.model
         progress = Progress(self.name, "rounds", model.n_estimators, int(model.verbose))
-        watch = None if self.validation is None else MedianWatch(self)
-        done = _Committee()
+        held_out = None if self.validation is None else ValidationMedians(self)
+        done = _Members()
         for number in range(model.n_estimators):
-            stops = self._round(number, done, watch)
+            stops = self._round(number, done, held_out)
             progress.show(number + 1)
             if stops:
                 break
-        n_kept = len(done.members) if watch is None else watch.best
+        n_kept = len(done.members) if held_out is None else held_out.best
         log = done.log.head(n_kept)
         attributes = self._table_attributes() | {
             "estimators_": self._gathered(done.members[:n_kept], [], None),
@@ -86,16 +84,16 @@ class R2Fit(BoostedTable):
             "estimator_errors_": np.array(log.error),
             "_log": log,
         }
-        if watch is not None:
+        if held_out is not None:
             attributes["validation_scores_"] = np.array(done.log.validation_score)
         return attributes
 
     # ---- rounds ----
 
-    def _round(self, number: int, done: _Committee, watch: MedianWatch | None) -> bool:
-        """Add a member and weigh rows anew; return whether it was the last."""
-        member = self._learn(number)
-        losses = self._losses(self._say(member, self.table))
+    def _round(self, number: int, done: _Members, held_out: ValidationMedians | None) -> bool:
+        """Add a member and update the weights of rows; return whether it was the last."""
+        member = self._fit_member(number)
+        losses = self._losses(self._predict(member, self.table))
         # Losses are at most one, and so is their mean.
         error = min(float((self.distribution * losses).sum()), 1.0)
         is_useless = error >= 0.5 - NO_EDGE
@@ -104,8 +102,8 @@ class R2Fit(BoostedTable):
         weight = self._weight(error, done.sum_of_weights)
         done.members.append(member)
         score, stops = np.nan, False
-        if watch is not None:
-            score, stops = watch.look(self._say(member, watch.table), weight)
+        if held_out is not None:
+            score, stops = held_out.validate(self._predict(member, held_out.table), weight)
         kept = self.distribution if self.model.keep_weights else None
         done.log.add(kept, error=error, weight=weight, validation_score=score)
         if stops or is_useless or error == 0:
@@ -116,7 +114,7 @@ class R2Fit(BoostedTable):
         return False
 
     def _weight(self, error: float, sum_before: float) -> float:
-        if error == 0:  # the median is what a perfect member says
+        if error == 0:  # the median is the prediction of a perfect member
             return decisive_weight(sum_before)
         if error >= 0.5 - NO_EDGE:
             return 1.0
@@ -145,7 +143,7 @@ class R2Fit(BoostedTable):
         self.settings = self._tree_settings(self.engine_target, counted)
         self.counts = None if self.weights is None else counted.repetitions
 
-    def _learn(self, number: int) -> Any:
+    def _fit_member(self, number: int) -> Any:
         weights = self.distribution
         if self.schema is None:
             counted = RowWeights(self.n_rows, self.weights, None)
@@ -162,7 +160,7 @@ class R2Fit(BoostedTable):
         alpha = float(self.template.ccp_alpha)
         return tree.prune(alpha) if alpha > 0 else tree
 
-    def _say(self, member: Any, table: Any) -> Floats:
+    def _predict(self, member: Any, table: Any) -> Floats:
         if self.schema is None:
             return np.asarray(member.predict(table.native), np.float64).reshape(-1)
         predicted: Floats = member.predict(table, self.n_threads)[:, 0]
@@ -178,16 +176,16 @@ class R2Fit(BoostedTable):
         return _target_of(y, weights)
 
 
-class MedianWatch(Watch):
-    """Validation rows of numbers, and what members say of them."""
+class ValidationMedians(ValidationRows):
+    """Validation rows of numbers, and the predictions of members for them."""
 
     def __init__(self, fit: R2Fit) -> None:
         assert fit.validation is not None
         super().__init__(fit.model, *fit.validation)
         self._medians = RunningMedian(self.target.n_rows)
 
-    def look(self, predicted: Floats, weight: float) -> tuple[float, bool]:
-        """Take what one more member says; return the score, and whether to stop."""
+    def validate(self, predicted: Floats, weight: float) -> tuple[float, bool]:
+        """Add the predictions of one more member; return the score, and whether to stop."""
         self._medians.add(predicted, weight)
         return self.take(self._medians.medians()[:, np.newaxis], self._medians.n_members)
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.evaluation.early_stopping import Stopper
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
 
-Floats = NDArray[np.float64]
 
-
-class Watch:
+class ValidationRows:
     """Validation rows, and the best round so far.
 
     Parameters
@@ -46,7 +44,7 @@ class Watch:
         return np.ones(target.n_rows) if target.weights is None else target.weights
 
     def take(self, values: Floats, n_rounds: int) -> tuple[float, bool]:
-        """Score what the committee says after a round; return the score, and whether to stop."""
+        """Score the predictions after a round; return the score, and whether to stop."""
         score = self._metric.score(values, self._rows)
         if np.isnan(score):
             raise ValueError(

@@ -1,4 +1,4 @@
-"""What a fit of AdaBoost begins with, for classes and for numbers: table, rows, learner.
+"""What a fit of AdaBoost begins with, for classes and for numbers: table, rows, weak learner.
 
 The table is read once, by the schema of our trees or as members of any kind read it. Validation
 rows stay in the table with a weight of zero: they are absent.
@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from committee import _core
 from committee.adaboost.learners import AnyFitter, Sample
+from committee.base.arrays import Floats
 from committee.base.params import check_seed
 from committee.base.sampling import SeedUse, parameter_seed
 from committee.evaluation.early_stopping import held_out_rows
@@ -28,16 +29,14 @@ from committee.trees.engine_settings import EngineTarget, RowWeights, bin_table
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
-Floats = NDArray[np.float64]
 
-
-class BoostedTable(ABC):
+class FitData(ABC):
     """The table and the rows of a fit.
 
     Parameters
     ----------
     model : AdaBoostClassifier or AdaBoostRegressor
-        The estimator, whose parameters have been looked at one by one.
+        The estimator, whose parameters have been checked one by one.
     X, y, sample_weight, eval_set, fit_params
         What `fit` was given.
     """

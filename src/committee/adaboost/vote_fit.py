@@ -1,7 +1,7 @@
 """One fit of AdaBoost for classes: from a table to fitted attributes.
 
-`AdaBoostFit` makes the learner, runs the rounds and chooses the temperature of probabilities. It
-does not change the estimator, but tells what its attributes should become.
+`VoteFit` makes the weak learner, runs the rounds and chooses the temperature of probabilities. It
+does not change the estimator, but returns its fitted attributes.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee import _core
+from committee.adaboost.fit_data import FitData
 from committee.adaboost.learners import (
     AnyLearner,
-    Learner,
-    Lesson,
     StumpLearner,
     TreeLearner,
+    WeakLearner,
+    WeakModel,
 )
 from committee.adaboost.rounds import Rounds, run_rounds
-from committee.adaboost.start import BoostedTable
+from committee.adaboost.validation import ValidationRows
 from committee.adaboost.vote_link import best_temperature, link
-from committee.adaboost.vote_rule import Verdict, VoteRule
+from committee.adaboost.vote_rule import VoteRule, WeightedVote
 from committee.adaboost.votes import AnyVotes, TreeVotes, make_votes, votes_of
-from committee.adaboost.watch import Watch
+from committee.base.arrays import Floats
 from committee.base.warn import warn
 from committee.base.work import Progress
 from committee.evaluation.content_folds import content_folds
@@ -37,10 +38,8 @@ from committee.trees.engine_settings import EngineTarget, RowWeights
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier
 
-Floats = NDArray[np.float64]
-
 # Rows a leaf of the committee has on average where training rows are good enough to choose the
-# temperature by: votes then say of new rows what they say of these.
+# temperature by: votes for new rows are then as reliable as for these.
 _ROWS_PER_LEAF = 50
 _N_FOLDS = 3
 
@@ -51,8 +50,8 @@ _N_FOLDS = 3
 _SMOOTHING = 0.02
 
 
-class AdaBoostFit(BoostedTable):
-    """Everything that a fit looks at, see `BoostedTable`."""
+class VoteFit(FitData):
+    """One fit of AdaBoost for classes, see `FitData`."""
 
     def __init__(
         self,
@@ -75,10 +74,10 @@ class AdaBoostFit(BoostedTable):
             max(_SMOOTHING, 0.5 / self.n_counted),
         )
 
-    def attributes(self) -> dict[str, Any]:
-        """Run the rounds; return what is to be set."""
+    def run(self) -> dict[str, Any]:
+        """Run the rounds; return the fitted attributes."""
         model = self.model
-        look = None if self.validation is None else VoteWatch(self)
+        held_out = None if self.validation is None else ValidationVotes(self)
         progress = Progress(self.name, "rounds", model.n_estimators, int(model.verbose))
         rows = self._rows(self.weights)
         rounds = run_rounds(
@@ -86,13 +85,13 @@ class AdaBoostFit(BoostedTable):
             rows,
             self.rule,
             model.n_estimators,
-            look=look,
+            validate=held_out,
             keep_weights=model.keep_weights,
             progress=progress,
         )
-        if rounds.knows_nothing:
+        if rounds.is_chance:
             _warn_of_chance(rounds, self.rule)
-        n_kept = len(rounds.members) if look is None else look.best
+        n_kept = len(rounds.members) if held_out is None else held_out.best
         log = rounds.log.head(n_kept)
         members = self._members(rounds.members[:n_kept])
         weights = np.array(log.weight)
@@ -102,11 +101,12 @@ class AdaBoostFit(BoostedTable):
             "estimators_": members,
             "estimator_weights_": weights,
             "estimator_errors_": np.array(log.error),
-            "temperature_": self._temperature(members, weights, rows, look),
+            "temperature_": self._temperature(members, weights, rows, held_out),
             "_rule": self.rule,
             "_log": log,
+            "_votes": self._votes(members, weights),
         }
-        if look is not None:
+        if held_out is not None:
             attributes["validation_scores_"] = np.array(rounds.log.validation_score)
         return attributes
 
@@ -131,7 +131,7 @@ class AdaBoostFit(BoostedTable):
 
     # ---- learners ----
 
-    def _learner(self, weights: Floats | None) -> Learner:
+    def _learner(self, weights: Floats | None) -> WeakLearner:
         counted = RowWeights(self.n_rows, weights, None)
         sample = self._sample(weights)
         if self.schema is None:
@@ -169,18 +169,18 @@ class AdaBoostFit(BoostedTable):
         members: TreeMembers | list[Any],
         weights: Floats,
         rows: _core.BoostedRows,
-        look: VoteWatch | None,
+        held_out: ValidationVotes | None,
     ) -> float:
-        """Choose the temperature of probabilities, see `_vote_link`."""
+        """Choose the temperature of probabilities, see `vote_link.py`."""
         choice = self.model.calibration
         if choice is None or self.n_classes == 1:
             return 1.0
-        if choice == "auto" and look is not None:
-            return look.temperature(look.best_votes)
+        if choice == "auto" and held_out is not None:
+            return held_out.temperature(held_out.best_votes)
         own = np.ones(len(self.codes)) if self.weights is None else self.weights
         scale = self.n_counted / own.sum()
         if choice == "train" or (choice == "auto" and self._is_plenty(members)):
-            votes = rows.scores() if look is None else self._table_votes(members, weights)
+            votes = rows.scores() if held_out is None else self._table_votes(members, weights)
             return best_temperature(votes, self.codes, own * scale)
         return self._fold_temperature(weights, own, scale)
 
@@ -194,7 +194,7 @@ class AdaBoostFit(BoostedTable):
         return self._votes(members, weights).total(self.table, self.n_threads)
 
     def _fold_temperature(self, members_weights: Floats, own: Floats, scale: float) -> float:
-        """Fit to all folds but one in turns, and judge by that one.
+        """Fit to all folds but one in turns, and choose by the votes for that one.
 
         With less rows errors are smaller and votes weigh more: those of a fold are brought to the
         sum of weights of the committee that they stand for.
@@ -231,20 +231,20 @@ class AdaBoostFit(BoostedTable):
             return np.random.default_rng(self.seed).permutation(self.table.n_rows).astype(np.uint64)
 
 
-class VoteWatch(Watch):
+class ValidationVotes(ValidationRows):
     """Validation rows of classes, and their votes.
 
     Parameters
     ----------
-    fit : AdaBoostFit
+    fit : VoteFit
         What is fitted.
     """
 
-    def __init__(self, fit: AdaBoostFit) -> None:
+    def __init__(self, fit: VoteFit) -> None:
         assert fit.validation is not None
         super().__init__(fit.model, *fit.validation)
         self._rule, self._labels, self._n_threads = fit.rule, fit.labels, fit.n_threads
-        # Accuracy does not ask how sure votes are; other scores judge what the model would say.
+        # Accuracy needs no probabilities; other scores are those of the model's probabilities.
         self._is_tempered = not self.has_default_score and fit.model.calibration is not None
         self._votes = np.zeros((self.target.n_rows, len(fit.labels)))
         self.best_votes = self._votes
@@ -253,15 +253,15 @@ class VoteWatch(Watch):
         """Return the temperature that these rows choose."""
         return best_temperature(votes, _first_column(self.target), self.weights)
 
-    def __call__(self, lesson: Lesson, verdict: Verdict, n_rounds: int) -> tuple[float, bool]:
+    def __call__(self, model: WeakModel, vote: WeightedVote, n_rounds: int) -> tuple[float, bool]:
         """Take the votes of one more round; return the score, and whether to stop."""
-        if isinstance(lesson.member, _core.Tree):
-            self._votes += verdict.votes[lesson.member.apply(self.table, self._n_threads)]
+        if isinstance(model.member, _core.Tree):
+            self._votes += vote.votes[model.member.apply(self.table, self._n_threads)]
         else:
             self._votes += votes_of(
-                lesson.member,
-                self.table.shown_to(lesson.member),
-                verdict.weight,
+                model.member,
+                self.table.shown_to(model.member),
+                vote.weight,
                 self._labels,
                 self._rule,
             )
@@ -284,7 +284,7 @@ def _warn_of_chance(rounds: Rounds, rule: VoteRule) -> None:
         advice = 'let learners be stronger, or take multiclass="SAMME"'
     else:
         reason = f"{error}, no better than chance"
-        advice = "let learners be stronger, or look whether X tells anything of y"
+        advice = "let learners be stronger, or check whether X is related to y"
     warn(f"{reason}, so it is the only member: {advice}")
 
 
