@@ -1,4 +1,4 @@
-"""AdaBoost round by round: what each stump asks, how the committee grows, and which rows are hard.
+"""AdaBoost round by round: what each stump splits, how the committee grows, which rows are hard.
 
 With matplotlib, `committee.plot_rounds(model, X, y, features=[...])` draws the same rounds.
 """

@@ -1,4 +1,4 @@
-"""Voting, stacking and bagging refuse the parameters that scikit-learn's classes refuse.
+"""Voting, stacking, bagging and AdaBoost refuse the parameters that scikit-learn's classes refuse.
 
 Where they accept more, that is listed here and documented at the parameter.
 """
@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import InvalidParameterError, validate_para
 
 import committee
 
-NAMES = ["Voting", "Stacking", "Bagging"]
+NAMES = ["Voting", "Stacking", "Bagging", "AdaBoost"]
 CASES = [f"{name}{kind}" for name in NAMES for kind in ("Classifier", "Regressor")]
 POOL = [-1, 0, 1, 2, 3, 0.0, 0.5, 1.0, 1.5, 2.5, float("nan"), float("inf"), "text", "auto"]
 POOL += ["sqrt", "hard", "", b"x", None, [], [1], {}, object(), object, (), (1, 2), True, False]
@@ -55,7 +55,8 @@ def test_what_scikit_learn_refuses_is_refused(name):
                 n_refused += 1
             if parameter in MORE and MORE[parameter](value):
                 continue
-            given = {} if name.startswith("Bagging") else {"estimators": members(kind)}
+            is_named = name.startswith(("Voting", "Stacking"))
+            given = {"estimators": members(kind)} if is_named else {}
             model = getattr(committee, name)(**(given | {parameter: value}))
             with pytest.raises((TypeError, ValueError)) as caught:
                 model.fit(X, y)

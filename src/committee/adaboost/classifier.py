@@ -37,7 +37,7 @@ class AdaBoostClassifier(ClassifierMixin, VotePredictions):
     n_estimators : int, default=50
         Number of rounds, the most of them: fewer when a learner is perfect or none beats chance.
     learning_rate : float, default=1.0
-        Factor of the weight of every vote; see Notes.
+        Factor of the weight of every vote, above zero; see Notes.
     random_state : int, RandomState, Generator or None, default=None
         Seed of draws: rows where they are drawn, validation rows, and the learners' own.
     variant : {"discrete", "real", "gentle"}, default="discrete"

@@ -38,7 +38,7 @@ class AdaBoostRegressor(RegressorMixin, FittedAdaBoost):
     n_estimators : int, default=50
         Number of rounds, the most of them: fewer when a learner is perfect or none is of use.
     learning_rate : float, default=1.0
-        Factor of the weight of every member and of how fast weights change.
+        Factor of the weight of every member and of how fast weights change, above zero.
     loss : {"linear", "square", "exponential"}, default="linear"
         Loss of a row as a function of its share e in the largest error: e, e^2, or 1 - exp(-e).
     random_state : int, RandomState, Generator or None, default=None
