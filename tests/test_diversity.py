@@ -1,9 +1,6 @@
 """Diversity: naive oracles with loops over rows, the decomposition, every kind of committee."""
 
 import itertools
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -92,49 +89,6 @@ def test_measures_of_pairs_are_those_of_their_definitions(classes, rng, is_weigh
     for name in MEASURES:
         values = [found.matrix(name)[i, j] for i, j in pairs]
         assert_allclose(found.means[name], np.mean(values))
-
-
-PRINT_DIGEST = """
-import dataclasses, hashlib
-import numpy as np
-import committee as cm
-
-rng = np.random.default_rng(0)
-X = rng.normal(size=(700, 5))
-number = X[:, 0] + X[:, 1] * X[:, 2]
-labels = np.digitize(number, [-0.5, 0.7])
-digest = hashlib.sha256()
-for make, y in [(cm.RandomForestClassifier, labels), (cm.RandomForestRegressor, number)]:
-    forest = make(13, max_depth=3, random_state=0).fit(X[:80], y[:80])
-    for weights in [None, rng.uniform(0, 3, 620)]:
-        found = cm.diversity(forest, X[80:], y[80:], weights)
-        for name in found.measures:
-            matrix = found.matrix(name)
-            assert matrix.tobytes() == matrix.T.tobytes(), name
-        for field in dataclasses.fields(found):
-            value = getattr(found, field.name)
-            if isinstance(value, float | np.ndarray):
-                digest.update(np.asarray(value).tobytes())
-print(digest.hexdigest())
-"""
-
-
-def test_no_bit_depends_on_the_matrix_product_of_the_processor():
-    digests = {}
-    for kernel in ["Prescott", "Haswell", "Zen", "SkylakeX"]:
-        done = subprocess.run(
-            [sys.executable, "-c", PRINT_DIGEST],
-            env=os.environ | {"OPENBLAS_CORETYPE": kernel},
-            capture_output=True,
-            text=True,
-        )
-        is_unknown = done.returncode < 0  # an instruction that this processor does not have
-        if not is_unknown:
-            assert done.returncode == 0, done.stderr
-            digests[kernel] = done.stdout
-    if not digests:
-        pytest.skip("this processor runs none of the kernels")
-    assert len(set(digests.values())) == 1, digests
 
 
 def naive_ambiguity(predictions, truth, member_weights, weights):

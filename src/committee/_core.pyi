@@ -71,6 +71,16 @@ class BinnedDataset:
     def n_codes(self, feature: int) -> int: ...
     def has_missing(self, feature: int) -> bool: ...
 
+def row_sums(
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    *,
+    kind: str = "product",
+    upper_only: bool = False,
+    n_threads: int = 1,
+) -> NDArray[np.float64]:
+    """Return sums over the columns for each pair of rows, in an order that nothing changes."""
+
 def grow_tree(
     dataset: BinnedDataset,
     *,

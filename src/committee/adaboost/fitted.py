@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 from committee.adaboost.trace import AdaBoostTrace, RoundLog
 from committee.base.arrays import Floats
 from committee.base.params import check_bool, check_int, check_real, check_verbose, or_auto
+from committee.base.products import weighted_sum
 from committee.base.work import resolve_threads
 from committee.evaluation.scored_target import resolve_metric
 from committee.files.parts import FITTED, Part, array, instance, list_of, maybe, whole
@@ -165,8 +166,7 @@ class FittedAdaBoost(MetaEstimator):
                     f"{type(self.estimators_[0]).__name__} has no feature_importances_; use "
                     "sklearn.inspection.permutation_importance"
                 ) from error
-        importances: Floats = weights @ each / weights.sum()
-        return importances
+        return np.asarray(weighted_sum(weights, each) / weights.sum())
 
     def _validate_loaded(self) -> None:
         """Check that the parts of a loaded model fit each other."""

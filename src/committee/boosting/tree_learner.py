@@ -21,6 +21,7 @@ from committee.base.params import (
     check_real,
     or_auto,
 )
+from committee.base.products import dot
 from committee.base.sampling import member_seed
 from committee.base.work import resolve_threads
 from committee.boosting.defaults import BoostingChoices
@@ -232,7 +233,7 @@ def monotone_steps(
     for node in inner[::-1]:
         pair = slice(firsts[node], firsts[node] + 2)
         shares = weight[pair] / weight[pair].sum() if weight[pair].any() else np.full(2, 0.5)
-        means[node] = shares @ means[pair]
+        means[node] = dot(shares, means[pair])
     low, high = np.full(len(steps), -np.inf), np.full(len(steps), np.inf)
     for node in inner:
         left, right = firsts[node], firsts[node] + 1

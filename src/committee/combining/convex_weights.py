@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 from scipy.sparse import issparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from committee.base.products import weighted_sum
+from committee.combining.least_squares import nonnegative_weights, triangular_factor
 from committee.files.codec_classes import register
 from committee.files.parts import Part, array, list_of, one_of, whole
 from committee.members.output import METHODS
@@ -58,12 +59,12 @@ def mixture_weights(
     >>> mixture_weights(np.array([[0.9, 0.1], [0.8, 0.3]])).round(3).tolist()
     [1.0, 0.0]
     """
-    shares = np.maximum(shares, _LEAST_SHARE)
+    members = np.ascontiguousarray(np.maximum(shares, _LEAST_SHARE).T)
     rows = np.full(len(shares), 1.0 / len(shares)) if weights is None else weights / weights.sum()
-    found = np.full(shares.shape[1], 1.0 / shares.shape[1])
+    found = np.full(len(members), 1.0 / len(members))
     for _ in range(n_steps):
-        mixture = shares @ found
-        factors = (rows / mixture) @ shares  # one where a weight may stay as it is
+        mixture = weighted_sum(found, members)
+        factors = np.einsum("mr,r->m", members, rows / mixture)  # one where a weight may stay
         found = found * factors
         found /= found.sum()
         # At the best weights no factor is above one.
@@ -108,15 +109,15 @@ def blend_weights(values: Floats, y: Floats, weights: Floats | None = None) -> F
         errors = errors / largest
     if weights is not None:
         errors = errors * np.sqrt(weights / weights.sum())[:, np.newaxis]
-    factor: Floats = np.asarray(np.linalg.qr(errors, mode="r"))  # as many rows as members
+    factor = triangular_factor(errors.T)  # at most as many rows as members
     sizes = np.sqrt((factor**2).sum(axis=0))
     least = float(sizes.min())
     if least == 0.0:
         return np.asarray((sizes == 0.0) / (sizes == 0.0).sum())
     # Columns of one length, and a last row as large as the best member is wrong: members that are
     # far off do not drown the others.
-    found, _ = nnls(
-        np.vstack([factor, np.full(len(sizes), least)]) / sizes,
+    found = nonnegative_weights(
+        (np.vstack([factor, np.full(len(sizes), least)]) / sizes).T,
         np.append(np.zeros(len(factor)), least),
     )
     found = found / sizes
@@ -257,4 +258,4 @@ class ConvexRegressor(RegressorMixin, _Convex):
 
     def predict(self, X: Any) -> Floats:
         """Return the weighted mean."""
-        return np.asarray(_first_columns(X, self.n_members) @ self.weights_)
+        return weighted_sum(self.weights_, _first_columns(X, self.n_members).T)

@@ -15,6 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import check_scoring, get_scorer_names
 
 from committee.base.params import is_real
+from committee.base.products import dot
 from committee.evaluation.point632 import no_information_squared_error
 
 Floats = NDArray[np.float64]
@@ -107,7 +108,8 @@ class ClassMetric:
         self, predictions: Floats, target: NDArray[Any], weights: Floats | None
     ) -> float:
         shares = np.bincount(target, weights, minlength=len(self.classes))
-        return float(np.average(predictions, axis=0, weights=weights) @ shares / shares.sum())
+        means = np.average(predictions, axis=0, weights=weights)
+        return dot(means, shares) / float(shares.sum())
 
 
 @dataclass(frozen=True, eq=False)

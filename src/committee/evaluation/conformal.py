@@ -13,6 +13,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.products import row_products
+
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
@@ -101,7 +103,7 @@ def jackknife_plus(
     step = max(1, _CELLS // n_rows)
     for start in range(0, n_new, step):
         part = slice(start, start + step)
-        centres = each[part] @ shares.T
+        centres = row_products(each[part], shares)
         high[part] = np.partition(centres + residuals, rank - 1, axis=1)[:, rank - 1]
         low[part] = np.partition(centres - residuals, n_rows - rank, axis=1)[:, n_rows - rank]
     return low, high

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.products import dot
+
 
 @dataclass(frozen=True)
 class Point632:
@@ -103,7 +105,7 @@ def no_information_accuracy(
     """
     is_so = np.bincount(truth, weights, n_classes)
     is_predicted = np.bincount(predicted, weights, n_classes)
-    return float(is_so @ is_predicted / (is_so.sum() * is_predicted.sum()))
+    return dot(is_so, is_predicted) / float(is_so.sum() * is_predicted.sum())
 
 
 def no_information_squared_error(

@@ -27,6 +27,7 @@ from committee.base.params import (
     check_seed,
     is_false,
 )
+from committee.base.products import dot
 from committee.forests.variance import ErrorTally
 from committee.tables.native_table import AnyTable
 from committee.tables.target import read_weights
@@ -405,8 +406,8 @@ def _compare(
         if index == best or not known.any():
             continue
         share = weights[known] / weights[known].sum()
-        differences[index] = share @ apart[known]
-        by_rows = float(share**2 @ (apart[known] - differences[index]) ** 2)
+        differences[index] = dot(share, apart[known])
+        by_rows = dot(share**2, (apart[known] - differences[index]) ** 2)
         # The jackknife over blocks of trees.
         blocks = (each.without - losses[best].without).var() * (_N_BLOCKS - 1)
         by_trees[index] = math.sqrt(float(blocks))

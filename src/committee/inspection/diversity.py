@@ -5,8 +5,7 @@ Two members of a classifier are compared by a table of two times two: on which r
 rows. Everything here is a sum over rows, so that rows come in blocks, and a row of weight two is
 that row twice.
 
-Products are sums by `np.einsum`, which adds in a fixed order. `@` would leave the order to BLAS,
-whose kernels differ between processors, and round the two halves of a symmetric matrix differently.
+Products of pairs are symmetric to the last bit, and the same on every processor.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.params import check_choice
+from committee.base.products import row_products, weighted_products
 from committee.inspection.ensemble_members import EnsembleMembers, members_of
 from committee.tables.native_table import AnyTable
 from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
@@ -425,14 +425,12 @@ def _weighted_sum(values: Floats, weights: Floats) -> Floats:
 
 def _product(left: Floats, right: Floats, weights: Floats) -> Floats:
     """Return the sums over rows of products of a column of `left` and one of `right`."""
-    heavy = np.ascontiguousarray(left * weights[:, np.newaxis])  # the fast loop of einsum
-    return np.asarray(np.einsum("ri,rj->ij", heavy, np.ascontiguousarray(right)))
+    return row_products(left.T * weights, right.T)
 
 
 def _symmetric_product(values: Floats, weights: Floats) -> Floats:
-    """Return the sums over rows of products of two columns, symmetric to the last bit."""
-    upper = np.triu(_product(values, values, weights))
-    return upper + np.triu(upper, 1).T
+    """Return the sums over rows of products of two columns."""
+    return weighted_products(values.T, weights)
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:

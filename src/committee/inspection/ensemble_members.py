@@ -19,6 +19,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch
 
+from committee.base.products import weighted_sum
 from committee.combining.combiner import CommitteeModel
 from committee.evaluation.oob import OOB_ATTRIBUTES
 from committee.members.output import Floats, Output, fitted_output
@@ -295,7 +296,7 @@ def member_predictions(ensemble: Any, X: Any) -> tuple[Floats, Floats]:
 
 def check_average(ensemble: Any, X: Any, predicted: Floats, weights: Floats) -> None:
     """Raise unless the ensemble predicts the weighted mean of its members."""
-    mean = np.tensordot(weights / weights.sum(), predicted, axes=1)
+    mean = weighted_sum(weights / weights.sum(), predicted)
     labels = class_labels(ensemble)
     if len(labels) == 1 and not hasattr(ensemble, "predict_proba"):
         is_same = np.mean(ensemble.predict(X) == labels[0][mean.argmax(axis=1)]) > 0.99

@@ -8,6 +8,7 @@
 #include "grower.hpp"
 #include "pool.hpp"
 #include "quinlan.hpp"
+#include "row_products.hpp"
 #include "sampling.hpp"
 #include "table.hpp"
 #include "target_statistics.hpp"
@@ -21,6 +22,7 @@ NB_MODULE(_core, m) {
   committee::register_pool(m);
   committee::register_grower(m);
   committee::register_sampling(m);
+  committee::register_row_products(m);
   committee::register_forest(m);
   committee::register_booster(m);
   committee::register_adaboost(m);

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from committee import _core
 from committee.base.work import resolve_threads
 from committee.files.codec_classes import register
 from committee.files.parts import FLAG, Part, array, instance, one_of, real, tuple_of
@@ -36,6 +37,7 @@ _FAR = 10.0  # standard deviations: what is further away, infinities too, is no 
 _FAR_UNSCALED = 1e150
 _FEW_COLUMNS = 16  # beyond, trees of points are slower than comparing all
 _BLOCK = 2048  # rows at a time
+_TIE = 1e-9  # distances that differ by less, relatively, may be equal
 
 
 @register("RowEncoder")
@@ -250,20 +252,29 @@ class Neighborhood:
             yield rows, places[:, :n_used], distances[:, :n_used], counts[:, :n_used]
 
     def _reach(self, points: Floats, n_neighbors: int, n_jobs: int) -> tuple[Places, Floats]:
-        """Return so many cells that their weight is that of the wanted rows."""
-        # More than needed, for the order among equals to be decided here.
-        n_asked = min(len(self.points), 2 * n_neighbors + 8)
-        while True:
-            places, distances = self._query(points, n_asked, n_jobs)
-            lightest = self.weights[places].sum(axis=1).min()
-            if lightest >= n_neighbors or n_asked == len(self.points):
-                return places, distances
-            n_asked = min(len(self.points), 2 * n_asked)
+        """Return so many cells that their weight is that of the wanted rows.
 
-    def _query(self, points: Floats, n_asked: int, n_jobs: int) -> tuple[Places, Floats]:
-        index = self._index()
-        index.n_jobs = n_jobs
-        places = index.kneighbors(points, n_asked, return_distance=False)
+        And some more: of cells at one distance all are there or none, so that the first ones count.
+        """
+        n_cells = min(len(self.points), 2 * n_neighbors + 8)
+        while True:
+            places, distances = self._query(points, n_cells, n_jobs)
+            if n_cells == len(self.points):
+                return places, distances
+            reached = self.weights[places].cumsum(axis=1)
+            last = np.minimum((reached < n_neighbors).sum(axis=1), n_cells - 1)
+            is_inside = distances[np.arange(len(last)), last] * (1 + _TIE) < distances[:, -1]
+            if (reached[:, -1] >= n_neighbors).all() and is_inside.all():
+                return places, distances
+            n_cells = min(len(self.points), 2 * n_cells)
+
+    def _query(self, points: Floats, n_cells: int, n_jobs: int) -> tuple[Places, Floats]:
+        if self.points.shape[1] > _FEW_COLUMNS:
+            places = _nearest(points, self.points, n_cells, self.metric, n_jobs)
+        else:
+            index = self._index()
+            index.n_jobs = n_jobs
+            places = index.kneighbors(points, n_cells, return_distance=False)
         distances = np.empty(places.shape)
         size = max(1, 2**22 // (places.shape[1] * points.shape[1]))
         for begin in range(0, len(points), size):
@@ -280,8 +291,7 @@ class Neighborhood:
     def _index(self) -> NearestNeighbors:
         index = self.__dict__.get("_made")
         if index is None:
-            algorithm = "kd_tree" if self.points.shape[1] <= _FEW_COLUMNS else "brute"
-            index = NearestNeighbors(algorithm=algorithm, metric=self.metric).fit(self.points)
+            index = NearestNeighbors(algorithm="kd_tree", metric=self.metric).fit(self.points)
             self.__dict__["_made"] = index
         return index
 
@@ -291,6 +301,26 @@ class Neighborhood:
     def _validate_loaded(self) -> None:
         if not len(self.points) or self.points.shape[1] != self.encoder.n_coordinates:
             raise ValueError("the points do not fit the columns")
+
+
+def _nearest(
+    points: Floats, cells: Floats, n_cells: int, metric: str, n_threads: int
+) -> NDArray[np.intp]:
+    """Return the nearest cells of each point, by comparing all; of equal ones the first.
+
+    scikit-learn compares by a matrix product, whose last digits depend on the processor.
+    """
+    kind = "squared_difference" if metric == "euclidean" else "absolute_difference"
+    nearest = np.empty((len(points), n_cells), np.intp)
+    size = max(1, 2**22 // len(cells))
+    for begin in range(0, len(points), size):
+        part = slice(begin, begin + size)
+        sums = _core.row_sums(points[part], cells, kind=kind, n_threads=n_threads)
+        furthest = np.partition(sums, n_cells - 1, axis=1)[:, n_cells - 1]
+        for place, (own, most) in enumerate(zip(sums, furthest, strict=True)):
+            near = np.flatnonzero(own <= most)
+            nearest[begin + place] = near[np.argsort(own[near], kind="stable")[:n_cells]]
+    return nearest
 
 
 def _counts(weights: Floats) -> Floats:

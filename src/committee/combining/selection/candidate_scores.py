@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.products import dot, weighted_products, weighted_sum
 from committee.evaluation.scored_target import OobMetric, Rows, ScoredTarget
 
 Floats = NDArray[np.float64]
@@ -97,22 +98,6 @@ class MemberPredictions:
         return np.asarray(weights / weights.sum())
 
 
-def weighted_sum(weights: Floats, predicted: Floats) -> Floats:
-    """Return the weighted sum of predictions, added in the order of the members.
-
-    A product of matrices would round as its threads have it.
-
-    Examples
-    --------
-    >>> weighted_sum(np.array([2.0, 0.0, 1.0]), np.arange(6.0).reshape(3, 2)).tolist()
-    [4.0, 7.0]
-    """
-    total = np.zeros(predicted.shape[1:])
-    for member in np.flatnonzero(weights):
-        total += weights[member] * predicted[member]
-    return total
-
-
 class CommitteeScorer(ABC):
     """Scores committees of the members of some predictions."""
 
@@ -180,18 +165,22 @@ class SquaredError(CommitteeScorer):
         truth = one_hot(target) if target.classes else target.table
         errors = (predictions.predicted - truth).reshape(self.n_members, -1)
         shares = np.repeat(predictions.shares / target.n_outputs, truth.shape[1])
-        self._products = (errors * shares) @ errors.T
+        self._products = weighted_products(errors, shares)
 
     def of(self, weights: Floats) -> float:
         share = weights / weights.sum()
-        return float(self._score_of(max(float(share @ self._products @ share), 0.0), self._spread))
+        error = dot(share, self._cross(share))
+        return float(self._score_of(max(error, 0.0), self._spread))
 
     def after(self, weights: Floats, steps: Floats, among: NDArray[np.int64]) -> Floats:
-        cross, step = self._products @ weights, steps[among]
+        cross, step = self._cross(weights), steps[among]
         own = step**2 * np.diagonal(self._products)[among]
-        error = float(weights @ cross) + 2 * step * cross[among] + own
+        error = dot(weights, cross) + 2 * step * cross[among] + own
         error /= (weights.sum() + step) ** 2
         return np.asarray(self._score_of(np.maximum(error, 0.0), self._spread))
+
+    def _cross(self, weights: Floats) -> Floats:
+        return np.asarray(np.einsum("m,mn->n", weights, self._products))
 
 
 def one_hot(target: ScoredTarget) -> Floats:
@@ -283,7 +272,7 @@ class Accuracy(_RowByRow):
             behind = sums[:, code + 1 :, rows].max(axis=1, initial=-np.inf)
             is_right[:, rows] = (own > before) & (own >= behind)
         return np.asarray(
-            is_right.mean(axis=1) if self._shares is None else is_right @ self._shares
+            is_right.mean(axis=1) if self._shares is None else (is_right * self._shares).sum(axis=1)
         )
 
 

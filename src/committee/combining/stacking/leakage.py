@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 
+from committee.base.products import dot
 from committee.evaluation.content_order import table_keys
 from committee.files.codec_classes import register
 from committee.files.parts import NOTHING, NUMBER, TEXT, Part, array, tuple_of
@@ -217,8 +218,8 @@ def compare(
 def _mean_and_variance(losses: Floats, weights: Floats | None) -> tuple[float, float]:
     """Return the mean of losses, and the variance of that mean."""
     share = np.full(len(losses), 1.0 / len(losses)) if weights is None else weights / weights.sum()
-    mean = float(share @ losses)
-    return mean, float(share**2 @ (losses - mean) ** 2)
+    mean = dot(share, losses)
+    return mean, dot(share**2, (losses - mean) ** 2)
 
 
 def _n_rows(losses: Floats, weights: Floats | None) -> float:

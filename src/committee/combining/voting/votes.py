@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.products import weighted_sum
+
 Floats = NDArray[np.float64]
 
 
@@ -38,7 +40,7 @@ class Votes:
     @property
     def agreement(self) -> Floats:
         """Share of the weight, for each row, of members that predict what the committee does."""
-        return np.asarray((self.predicted == self.answer[:, np.newaxis]) @ self.weights)
+        return weighted_sum(self.weights, (self.predicted == self.answer[:, np.newaxis]).T)
 
     def to_frame(self) -> Any:
         """Return a pandas data frame: a column for each member, and the answer."""
@@ -173,7 +175,7 @@ def fewest_that(
         np.put_along_axis(sets, places, True, axis=1)
         found = np.flatnonzero(is_enough(sets))
         if len(found):
-            best = found[(sets[found] @ gains).argmax()]
+            best = found[weighted_sum(gains, sets[found].T).argmax()]
             return tuple(sorted(places[best].tolist()))
     first = np.zeros((n_members, n_members), bool)
     first[:, order] = np.tri(n_members, dtype=bool)
