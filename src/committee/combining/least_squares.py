@@ -67,12 +67,13 @@ def nonnegative_weights(columns: Floats, target: Floats) -> Floats:
     """
     n_columns, n_rows = columns.shape
     weights, is_used = np.zeros(n_columns), np.zeros(n_columns, bool)
+    lengths = np.sqrt(np.square(columns).sum(axis=1))
+    lengths[lengths == 0.0] = 1.0
     # A gain that is smaller is rounding.
-    size = np.abs(columns).sum(axis=1).max() * np.abs(target).max()
-    least = 10 * max(n_rows, n_columns) * np.finfo(float).eps * size
+    least = 10 * max(n_rows, n_columns) * np.finfo(float).eps * np.sqrt(dot(target, target))
     for _ in range(3 * n_columns):
         rest = target - (weights[:, np.newaxis] * columns).sum(axis=0)
-        gains = np.where(is_used, -np.inf, (columns * rest).sum(axis=1))
+        gains = np.where(is_used, -np.inf, (columns * rest).sum(axis=1) / lengths)
         if gains.max() <= least:
             break
         is_used[gains.argmax()] = True
