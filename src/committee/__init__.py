@@ -16,6 +16,8 @@ _HOMES = {
     "BaggingRegressor": "committee.bagging.regressor",
     "BootstrapScore": "committee.evaluation.bootstrap",
     "C45Classifier": "committee.trees.quinlan.quinlan",
+    "CommitteeClassifier": "committee.auto.committee",
+    "CommitteeRegressor": "committee.auto.committee",
     "DecisionTreeClassifier": "committee.trees.trees",
     "DecisionTreeRegressor": "committee.trees.trees",
     "Diversity": "committee.inspection.diversity",
@@ -58,6 +60,7 @@ _HOMES = {
     "plot_votes": "committee.plots.votes",
     "prune_ensemble": "committee.inspection.pruning",
     "save": "committee.files.model_file",
+    "train": "committee.auto.train",
     "tune_max_features": "committee.forests.tuning",
 }
 
@@ -68,6 +71,8 @@ __all__ = [
     "BaggingRegressor",
     "BootstrapScore",
     "C45Classifier",
+    "CommitteeClassifier",
+    "CommitteeRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "Diversity",
@@ -111,12 +116,15 @@ __all__ = [
     "plot_votes",
     "prune_ensemble",
     "save",
+    "train",
     "tune_max_features",
 ]
 
 if TYPE_CHECKING:
     from committee.adaboost.classifier import AdaBoostClassifier
     from committee.adaboost.regressor import AdaBoostRegressor
+    from committee.auto.committee import CommitteeClassifier, CommitteeRegressor
+    from committee.auto.train import train
     from committee.bagging.classifier import BaggingClassifier
     from committee.bagging.regressor import BaggingRegressor
     from committee.boosting.classifier import GradientBoostingClassifier

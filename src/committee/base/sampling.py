@@ -36,6 +36,9 @@ class SeedUse(IntEnum):
     SPLITS = 11  # splits of the rows for out-of-fold predictions
     OUTER = 12  # the outer split of the leakage check
     BAGS = 22  # bags of members in greedy selection
+    COMMITTEE_FOLDS = 31  # folds of the committee in one line
+    SCORE_ESTIMATE = 32  # resamples that its score is estimated by
+    IMPORTANCES = 33  # rows and orders that its importances are measured on
 
 
 def row_seed(seed: int) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 
-from committee.base.arrays import Floats
+from committee.base.arrays import Floats, Rows
 from committee.base.params import check_seed
 from committee.base.sampling import SeedUse, parameter_seed
 from committee.base.work import Progress, resolve_threads
@@ -28,7 +30,11 @@ from committee.boosting.warm_start import LastFit
 from committee.evaluation.content_order import Counts
 from committee.evaluation.early_stopping import Stopper, TrainingLog, Watch
 from committee.losses.objective import Objective
+from committee.tables.source import open_source
 from committee.tables.target import check_same_length, read_weights
+
+# Up to so many cells, the fits of several folds run side by side, with one thread each.
+_SMALL_CELLS = 2**22
 
 
 class BoostingModel(FittedBoosting):
@@ -93,6 +99,30 @@ class BoostingModel(FittedBoosting):
         self._replace_fitted(attributes)
         return self
 
+    def _fit_folds(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        parts: Sequence[Rows],
+        may_go_on: Callable[[int], bool] = lambda n_rounds: True,
+    ) -> tuple[list[Self], RoundChoice]:
+        """Return copies fitted to all rows but a part each; see `BoostingFit.run_folds`."""
+        params = BoostingParameters.of(self)
+        params.check(None)
+        n_workers = resolve_threads(params.n_jobs) if _is_small(X) else 1
+        if n_workers > 1:
+            params = replace(params, n_jobs=1)
+        seed = check_seed(params.random_state)
+        plan = BoostingFit(params, self._task(params), None, seed, type(self).__name__, X, None)
+        fits, choice = plan.run_folds(y, sample_weight, parts, may_go_on, n_workers)
+        models = []
+        for attributes in fits:
+            model = clone(self)
+            model._replace_fitted(attributes)
+            models.append(model)
+        return models, choice
+
 
 @dataclass(frozen=True, eq=False)
 class BoostingFit:
@@ -148,20 +178,102 @@ class BoostingFit:
         n_rounds = choices.n_estimators
         rounds = job.run(n_kept, n_rounds, self._progress("rounds", n_rounds))
         attributes |= self._results(rounds, job, n_kept, table, choices.learning_rate)
-        attributes |= {
+        return attributes | self._described(
+            table, rows, choices, start, job, round_choice, attributes
+        )
+
+    def run_folds(
+        self,
+        y: Any,
+        sample_weight: Any,
+        parts: Sequence[Rows],
+        may_go_on: Callable[[int], bool],
+        n_workers: int,
+    ) -> tuple[list[dict[str, Any]], RoundChoice]:
+        """Fit to all rows but a part, for each part, with the number of rounds that suits all best.
+
+        Parameters
+        ----------
+        y, sample_weight
+            As in `fit`.
+        parts : sequence of ndarray of int
+            Rows that are held out, ascending.
+        may_go_on : callable
+            Called with the number of rounds so far; False ends the search for more.
+        n_workers : int
+            Fits that run side by side.
+
+        Returns
+        -------
+        fits : list of dict
+            The fitted attributes of each fit.
+        choice : RoundChoice
+            The mean of the validation curves.
+        """
+        unbinned = TrainingTable.read(self.X, self.params)
+        rows = self._read_rows(y, sample_weight, None, unbinned)
+        choices = self._choose(unbinned, rows)
+        table = self._binned(unbinned, rows)
+        folds = []
+        for part in parts:
+            held_out = np.zeros_like(rows.repetitions)
+            held_out[part] = rows.repetitions[part]
+            folds.append(rows.without(held_out))
+        tables = [
+            table if table.statistics is None else self._binned(unbinned, fold) for fold in folds
+        ]
+        jobs = [self._fold_job(own, fold, choices) for own, fold in zip(tables, folds, strict=True)]
+        made: list[list[list[Any]]] = [[] for _ in jobs]
+        choice = choose_rounds(
+            jobs,
+            choices.n_estimators,
+            choices.patience,
+            self._progress("rounds at most", choices.n_estimators),
+            made,
+            may_go_on,
+            n_workers,
+        )
+        fits = []
+        for own, fold, job, rounds in zip(tables, folds, jobs, made, strict=True):
+            attributes = self.task.attributes(rows.target) | {
+                "_sum": self._sum(
+                    rounds[: choice.n_rounds], choice.n_rounds, own, choices.learning_rate
+                ),
+                "training_log_": job.log.head(choice.n_rounds),
+                "best_iteration_": choice.n_rounds,
+                "n_estimators_": choice.n_rounds,
+            }
+            start = self._start(fold)
+            fits.append(
+                attributes | self._described(own, fold, choices, start, job, choice, attributes)
+            )
+        return fits, choice
+
+    def _described(
+        self,
+        table: TrainingTable,
+        rows: TrainingRows,
+        choices: BoostingChoices,
+        start: BoostingStart,
+        job: BoostingJob,
+        round_choice: RoundChoice | None,
+        fitted: dict[str, Any],
+    ) -> dict[str, Any]:
+        """Return the fitted attributes besides the trees and the log."""
+        attributes: dict[str, Any] = {
             "_start": start,
             "_loss": job.scorer.losses[0],
             "_given_loss": rows.loss,
             "_seed": self.seed,
-            "_fingerprint": table.fingerprint(rows, attributes["_sum"]),
+            "_fingerprint": table.fingerprint(rows, fitted["_sum"]),
             "_n_rows": table.n_rows,
             "n_features_in_": table.n_features,
             "n_trees_per_iteration_": rows.objective.n_columns,
-            "max_features_": drawn_features(params, choices, table.n_features)[2],
+            "max_features_": drawn_features(self.params, choices, table.n_features)[2],
             "learning_rate_": choices.learning_rate,
             "round_choice_": round_choice,
-            "chosen_params_": choices.params(attributes["n_estimators_"]),
-            "_params_of_rounds": params.of_rounds(choices.params(n_rounds)),
+            "chosen_params_": choices.params(fitted["n_estimators_"]),
+            "_params_of_rounds": self.params.of_rounds(choices.params(fitted["n_estimators_"])),
         }
         if table.names is not None:
             attributes["feature_names_in_"] = np.array(table.names, dtype=object)
@@ -358,6 +470,12 @@ class BoostingFit:
             rates = [learning_rate] * len(rounds)
             more = LearnerSum(rounds, rates, table.names, table.n_features)
         return more if before is None else before.joined(more)
+
+
+def _is_small(X: Any) -> bool:
+    """Whether fits to a table do better side by side than with several threads each."""
+    source = open_source(X)
+    return source.n_rows * source.n_features <= _SMALL_CELLS
 
 
 def _opened(eval_set: Any) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
-from committee.base.work import Progress
+from committee.base.work import Progress, in_order
 from committee.boosting.training_data import RoundDraws, RoundRows
 from committee.boosting.tree_learner import left_range
 from committee.evaluation.early_stopping import LogWriter, Stopper, TrainingLog, Watch
@@ -241,7 +241,13 @@ class RoundChoice:
 
 
 def choose_rounds(
-    jobs: Sequence[BoostingJob], most: int, patience: int, progress: Progress
+    jobs: Sequence[BoostingJob],
+    most: int,
+    patience: int,
+    progress: Progress,
+    kept: Sequence[list[list[Any]]] | None = None,
+    may_go_on: Callable[[int], bool] = lambda n_rounds: True,
+    n_workers: int = 1,
 ) -> RoundChoice:
     """Boost all folds side by side until their mean curve has passed its best round.
 
@@ -255,25 +261,41 @@ def choose_rounds(
         Rounds without a new best that end the search; at least a third of the best round's
         number, because long curves turn slowly.
     progress : Progress
-        Shown the number of rounds after each step.
+        Shows the number of rounds after each step.
+    kept : sequence of list or None, default=None
+        Lists that the members of the rounds of each job are added to; None drops them.
+    may_go_on : callable
+        Called with the number of rounds after each step; False ends the search.
+    n_workers : int, default=1
+        Threads that run jobs side by side.
 
     Returns
     -------
     choice : RoundChoice
         The curve, and its best round.
     """
-    silent = Progress("", "", most, 0)
     is_score = any(job.watch is not None and job.watch.scoring is not None for job in jobs)
     for begin in range(0, most, _STEP):
         end = min(begin + _STEP, most)
-        for job in jobs:
-            job.run(begin, end, silent)  # the trees are not kept
+        made = _side_by_side(jobs, begin, end, n_workers)
+        for own, rounds in zip(kept or (), made, strict=kept is not None):
+            own += rounds
         choice = RoundChoice.of_curves(np.array([_curve(job) for job in jobs]), is_score)
         progress.show(end)
         best = choice.n_rounds
-        if end - best >= max(patience, best // 3) or _is_done(choice):
+        if end - best >= max(patience, best // 3) or _is_done(choice) or not may_go_on(end):
             break
     return choice
+
+
+def _side_by_side(
+    jobs: Sequence[BoostingJob], begin: int, end: int, n_workers: int
+) -> list[list[list[Any]]]:
+    """Run the same rounds of all jobs."""
+    silent = Progress("", "", end, 0)
+    calls = [(job, begin, end, silent) for job in jobs]
+    workers = min(n_workers, len(jobs))
+    return list(in_order(BoostingJob.run, calls, workers, use_threads=True, own=True))
 
 
 def _is_done(choice: RoundChoice) -> bool:

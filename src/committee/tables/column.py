@@ -163,6 +163,16 @@ class Column:
             return bool(self.mask.all())
         return self.values.dtype.kind == "f" and bool(np.isnan(self.values).all())
 
+    def missing(self) -> NDArray[np.bool_]:
+        """Return which cells are missing, or hold a level that `fit` did not see."""
+        if self.levels is not None:
+            return np.asarray(self.values < 0)
+        if self.mask is not None:
+            return self.mask.astype(bool)
+        if self.values.dtype.kind == "f":
+            return np.asarray(np.isnan(self.values))
+        return np.zeros(len(self.values), bool)
+
     def take(self, rows: NDArray[np.int64]) -> "Column":
         """Return some rows; levels stay, whether they occur or not."""
         mask = None if self.mask is None else self.mask[rows]

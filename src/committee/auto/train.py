@@ -1,0 +1,171 @@
+"""`committee.train`: from a table or a file to a fitted committee."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from committee.auto.committee import CommitteeClassifier, CommitteeRegressor
+from committee.tables.column import Column
+from committee.tables.csv_file import read_csv
+from committee.tables.native_table import AnyTable
+from committee.tables.source import Source
+
+TASKS = ("auto", "classification", "regression")
+
+# Whole numbers of up to so many values, each of so many rows, are classes.
+_MOST_CLASSES, _LEAST_ROWS_OF_CLASS = 20, 5
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A table split into what predicts and what is predicted.
+
+    Attributes
+    ----------
+    X : Source
+        The other columns.
+    y : ndarray
+        The target.
+    is_classification : bool
+        Whether it is a class.
+    reason : str
+        Why, in words.
+    n_left_out : int
+        Rows without a target.
+    """
+
+    X: Source
+    y: NDArray[Any]
+    is_classification: bool
+    reason: str
+    n_left_out: int
+
+
+def train(data: Any, target: Any, *, task: str = "auto", **parameters: Any) -> Any:
+    """Fit the best committee to a table.
+
+    Parameters
+    ----------
+    data : table, path or list of paths
+        A pandas, polars or pyarrow table, or CSV files: with any delimiter, encoding and decimal
+        mark, plain or gzip.
+    target : str
+        Name of the column to predict. Rows in which it is missing are left out, with a warning.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" looks at the target: text, two values, or up to 20 whole numbers that repeat are
+        classes. A line on stderr says what was found and why, unless ``verbose=0`` is given.
+    **parameters : object
+        Parameters of `CommitteeClassifier` or `CommitteeRegressor`.
+
+    Returns
+    -------
+    model : CommitteeClassifier or CommitteeRegressor
+        Fitted.
+
+    Examples
+    --------
+    >>> import committee
+    >>> from committee.datasets import load_penguins
+    >>> table, species = load_penguins(backend="pandas")
+    >>> table["species"] = species
+    >>> model = committee.train(table, "species", budget=1.0, random_state=0, verbose=0)
+    >>> type(model).__name__, model.member_names_[0] in str(model.leaderboard_)
+    ('CommitteeClassifier', True)
+    """
+    problem = pose(open_table(data), target, task)
+    if problem.n_left_out:
+        warnings.warn(
+            f"{problem.n_left_out} rows are left out, in which the target {target!r} is missing",
+            UserWarning,
+            stacklevel=2,
+        )
+    verbose = parameters.setdefault("verbose", 1)
+    if verbose:
+        what = "classification" if problem.is_classification else "regression"
+        sys.stderr.write(f"committee: {what} of {target!r}: {problem.reason}\n")
+    kind: Any = CommitteeClassifier if problem.is_classification else CommitteeRegressor
+    model = kind(**parameters).fit(problem.X, problem.y)
+    model.target_name_ = target
+    return model
+
+
+def open_table(data: Any) -> Source:
+    """Return a table, or the table of a file or of several, with the names of its columns."""
+    if isinstance(data, str | Path):
+        return read_csv(data).inferred()
+    if isinstance(data, Sequence) and data and all(isinstance(each, str | Path) for each in data):
+        return read_csv(*data).inferred()
+    return AnyTable(data).opened()
+
+
+def pose(source: Source, target: Any, task: str = "auto") -> Problem:
+    """Split a table into the target and the rest, and find out what kind of target it is."""
+    if task not in TASKS:
+        raise ValueError(f"task must be one of {TASKS}; got {task!r}")
+    names = source.names
+    if names is None or target not in names:
+        known = "no names" if names is None else "the columns " + ", ".join(map(repr, names[:20]))
+        raise ValueError(f"target must name a column of the table; got {target!r}, it has {known}")
+    place = names.index(target)
+    column = source.column(place)
+    present = np.flatnonzero(~column.missing())
+    if len(present) == 0:
+        raise ValueError(f"the target column {target!r} is empty")
+    others = np.array([k for k in range(source.n_features) if k != place], np.int64)
+    if len(others) == 0:
+        raise ValueError(f"the table has no column besides the target {target!r}")
+    rows = None if len(present) == source.n_rows else present
+    taken = column if rows is None else column.take(rows)
+    is_classes, reason = (
+        kind_of_target(taken) if task == "auto" else (task == "classification", "as given")
+    )
+    X = source.take(rows, others)
+    y = _values(taken, is_classes, target)
+    return Problem(X, y, is_classes, reason, source.n_rows - len(present))
+
+
+def kind_of_target(column: Column) -> tuple[bool, str]:
+    """Return whether a target is a class, and why.
+
+    Examples
+    --------
+    >>> kind_of_target(Column("number", np.array([0.5, 1.25])))
+    (False, 'its values have fractions')
+    """
+    if column.levels is not None:
+        return True, f"it holds text, {len(column.levels)} values"
+    if column.label == "boolean":
+        return True, "it holds true and false"
+    values = np.asarray(column.values, np.float64)
+    if (values != np.floor(values)).any():
+        return False, "its values have fractions"
+    distinct, counts = np.unique(values, return_counts=True)
+    if len(distinct) == 2:
+        return True, "it has two values"
+    if len(distinct) <= _MOST_CLASSES and np.median(counts) >= _LEAST_ROWS_OF_CLASS:
+        return True, f"it has {len(distinct)} different whole numbers"
+    return False, f"it has {len(distinct)} different numbers"
+
+
+def _values(column: Column, is_classes: bool, target: str) -> NDArray[Any]:
+    if column.levels is not None:
+        if not is_classes:
+            raise ValueError(
+                f"the target {target!r} holds text (such as {column.levels[0]!r}); regression "
+                "needs numbers"
+            )
+        labels: NDArray[Any] = np.array(column.levels, dtype=object)[column.values]
+        return labels
+    if column.label == "boolean":
+        return np.asarray(column.values, bool)
+    values: NDArray[Any] = np.asarray(column.values, np.float64)
+    is_whole = is_classes and (values == np.floor(values)).all()
+    return values.astype(np.int64) if is_whole else values

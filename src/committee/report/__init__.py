@@ -1,0 +1,1 @@
+"""Reports of fitted committees: one HTML file without anything from the network."""
