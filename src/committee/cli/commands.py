@@ -20,7 +20,7 @@ from committee.tables.csv_file import CsvError
 def train(
     paths: Sequence[str], target: str, output: Path, report: Path | None, parameters: dict[str, Any]
 ) -> dict[str, Any]:
-    """Train a committee, save it, and return what is said about it."""
+    """Train a committee, save it, and return a summary of it."""
     task = parameters.pop("task")
     problem = pose(open_table(list(paths)), target, task)
     kind = "classification" if problem.is_classification else "regression"

@@ -51,7 +51,7 @@ class BootstrapScore:
     weight : float
         Weight of `oob_score` in `score`: 1, 0.632, or ``0.632 / (1 - 0.368 * overfitting_rate)``.
     no_information_score : float
-        Score of the model of all rows if X told nothing about y: its predictions against the
+        Score of the model of all rows if X had nothing to do with y: its predictions against the
         targets of other rows.
     overfitting_rate : float
         How far `oob_score` has fallen from `apparent_score` towards `no_information_score`: 0 is

@@ -1,4 +1,4 @@
-"""How `bootstrap_score` judges predictions: means over rows, and any other scorer."""
+"""How `bootstrap_score` scores predictions: means over rows, and any other scorer."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ class Answers:
                 self._known[name] = X, self._align(name, value(X))
             return self._known[name][1]
 
-        answer.__name__ = name  # by which scikit-learn tells them apart
+        answer.__name__ = name  # by which scikit-learn knows them apart
         return answer
 
     def _misses_a_class(self) -> bool:

@@ -272,7 +272,7 @@ def resolve_metric(oob_score: Any, name: str = "oob_score") -> Any:
             ) from error
     if not callable(oob_score):
         raise TypeError(f"{accepted}; got {oob_score!r}")
-    # What decides when to stop must know what is better; elsewhere a score is only told.
+    # What decides when to stop must know what is better; elsewhere a score is only shown.
     return _scorer_of(oob_score) if name == "scoring" else oob_score
 
 

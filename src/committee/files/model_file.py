@@ -72,7 +72,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ------
     TypeError
         If a part of the model cannot be stored safely, such as an estimator of another library
-        or a function. The message tells which part.
+        or a function. The message names the part.
     OSError
         If the file cannot be written. An old file of that name is left as it was.
 
@@ -136,7 +136,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     FileNotFoundError: [Errno 2] No such file or directory: 'no-such-model.committee'
     """
     name = os.fspath(path)
-    # Opening a pipe would wait for a writer, so the kind of file is asked first.
+    # Opening a pipe would wait for a writer, so the kind of file is checked first.
     mode = os.stat(name).st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise ModelFileError(f"cannot load {name!r}: it is not a regular file")

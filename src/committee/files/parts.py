@@ -29,7 +29,7 @@ class Part:
     what : str
         For messages: "a float of at least 0".
     holds : callable
-        ``holds(value, sizes)`` tells whether a value is that, and notes the sizes it sees.
+        ``holds(value, sizes)`` is whether a value is that, and notes the sizes it sees.
     is_optional : bool, default=False
         Whether an attribute may be absent.
     """

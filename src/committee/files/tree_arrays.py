@@ -114,7 +114,7 @@ def _stored(
 def tree_kinds(tree: Tree) -> list[int]:
     """Return the kind of each feature as far as the splits tell: real, integer or category.
 
-    A feature that no node asks about is told as real; the tree works with any kind there.
+    A feature that no node splits on is given as real; the tree works with any kind there.
     """
     arrays = tree.arrays()
     flags = arrays["feature_and_flags"][arrays["first_child"] != 0]

@@ -215,8 +215,8 @@ class ForestAnswers(ForestTheory):
 
         `feature_importances_` adds up the decreases of impurity on the very rows for which the
         splits were chosen. A feature with many values finds a split that suits these rows by
-        chance, and looks important even if it is noise. Here each split is judged by rows that its
-        tree has not drawn: the covariance between what its children predict and what their
+        chance, and looks important even if it is noise. Here each split is evaluated on rows that
+        its tree has not drawn: the covariance between what its children predict and what their
         out-of-bag rows are. For a feature of noise this is zero on average (and negative half of
         the time), whatever its number of values.
 

@@ -1,7 +1,7 @@
 """Choosing how many features a forest draws, from out-of-bag rows.
 
 Cross-validation fits every candidate with all its trees on every fold. Here each candidate grows a
-few trees on the same draws of rows, and is judged by what a full forest *would* reach: with e the
+few trees on the same draws of rows, and is scored by what a full forest *would* reach: with e the
 error of a tree on an out-of-bag row and e' that of another tree, the squared error of B trees is
 the mean of ``e * e' + (e * e - e * e') / B``, and a few trees tell both means. Candidates that are
 worse beyond doubt are dropped, the others grow on.
@@ -286,7 +286,7 @@ class _Runner:
     """A candidate that grows in steps."""
 
     def __init__(self, forest: Any, max_features: int, seed: int) -> None:
-        self._asked = forest.get_params(deep=False)
+        self._wanted = forest.get_params(deep=False)
         self.max_features = max_features
         self.n_estimators = check_int("n_estimators", forest.n_estimators, 1)
         self.model = clone(forest).set_params(
@@ -337,18 +337,18 @@ class _Runner:
         return np.where(np.isnan(predicted[:, 0]), np.nan, is_wrong)
 
     def finish(self, data: tuple[Any, Any, Any, Any]) -> Any:
-        """Return the forest with all trees and the settings that were asked for."""
+        """Return the forest with all trees and the settings that were given."""
         X, y, sample_weight, groups = data
         names = ("oob_score", "early_stopping", "uncertainty")
-        asked = {name: self._asked[name] for name in names}
-        is_done = self.n_grown == self.n_estimators and all(map(is_false, asked.values()))
-        self.model.set_params(n_estimators=self.n_estimators, **asked)
+        wanted = {name: self._wanted[name] for name in names}
+        is_done = self.n_grown == self.n_estimators and all(map(is_false, wanted.values()))
+        self.model.set_params(n_estimators=self.n_estimators, **wanted)
         if not is_done:
             # A fit that adds no trees would warn, so the last ones are grown again.
             is_full = self.n_grown == self.n_estimators
             self.model.set_params(warm_start=not is_full)
             self.model.fit(X, y, sample_weight=sample_weight, groups=groups)
-        return self.model.set_params(warm_start=self._asked["warm_start"])
+        return self.model.set_params(warm_start=self._wanted["warm_start"])
 
 
 def _runners(forest: Any, grid: Sequence[Any] | None, n_features: int) -> list[_Runner]:

@@ -159,7 +159,7 @@ class Rule:
         if isinstance(row, Mapping):
             missing = [c.name for c in self.conditions if c.name not in row]
             if missing:
-                raise KeyError(f"row has no value for {missing[0]!r}, which the rule asks about")
+                raise KeyError(f"row has no value for {missing[0]!r}, which the rule needs")
             return all(condition.matches(row[condition.name]) for condition in self.conditions)
         return all(condition.matches(row[condition.feature]) for condition in self.conditions)
 

@@ -1,4 +1,4 @@
-// The rows of AdaBoost: their classes, their weights, and what the committee has said of them.
+// The rows of AdaBoost: their classes, their weights, and what the ensemble predicts for them.
 //
 // A learner puts every row into a *group* (a leaf, or the class it predicts). What a round does to
 // a row depends on its group and its class alone: a table of factors for weights, and one of votes.

@@ -72,7 +72,7 @@ struct StumpFeature {
 
 class StumpSearch {
  public:
-  // `monitor` is asked within features of many levels and classes.
+  // `monitor` is checked within features of many levels and classes.
   StumpSearch(const StumpTarget& target, Monitor& monitor);
 
   // Whether there are two classes or more.

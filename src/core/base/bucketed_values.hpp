@@ -2,7 +2,7 @@
 //
 // Values are thrown into buckets of equal width between the smallest and the largest one. Finding
 // 255 quantiles then sorts a few hundred buckets instead of the whole column, and the bucket of a
-// value tells its bin but for the few buckets that a bin edge cuts.
+// value determines its bin but for the few buckets that a bin edge cuts.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The line from a long computation back to its caller: stop requests and progress.
 //
-// Workers call `check` between pieces of work. It throws Interrupted as soon as somebody asked to
+// Workers call `check` between pieces of work. It throws Interrupted as soon as a caller wants to
 // stop. Only the thread that made the monitor talks to the caller (Python needs its own thread to
 // look at signals), and at most every 20 ms.
 #pragma once
@@ -37,7 +37,7 @@ class Monitor {
     if (is_stopped()) throw Interrupted();
   }
 
-  // Asks the caller whether to go on, without throwing; used while waiting for workers.
+  // Whether the caller wants to go on, without throwing; used while waiting for workers.
   void listen() {
     if (!poll_ || std::this_thread::get_id() != owner_) return;
     const auto now = std::chrono::steady_clock::now();

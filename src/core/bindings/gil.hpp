@@ -1,6 +1,6 @@
 // Giving up the GIL and taking it back, also while the interpreter shuts down.
 //
-// CPython before 3.14 ends a daemon thread that asks for the GIL after shutdown has begun by
+// CPython before 3.14 ends a daemon thread that takes the GIL after shutdown has begun by
 // unwinding its stack, which aborts the process when the stack holds C++ frames. So the GIL is
 // taken through a gate: once the interpreter says that it is going (atexit), the gate closes, the
 // threads on their way through are waited for, and later ones sleep until the process is gone.
@@ -43,7 +43,7 @@ class WithGil {
   WithGil& operator=(const WithGil&) = delete;
 
  private:
-  GilGate gate_;  // first: passed before the GIL is asked for, left after it is given back
+  GilGate gate_;  // first: passed before the GIL is taken, left after it is given back
   PyGILState_STATE state_;
 };
 

@@ -62,7 +62,7 @@ struct BinnedFeature {
   CodeColumn column;
   std::unique_ptr<std::byte[]> storage;  // what column.codes points to
   std::vector<Value> low;                // binned: smallest and largest value of each bin;
-  std::vector<Value> high;               // exact: empty, the table itself is asked
+  std::vector<Value> high;               // exact: empty, the table itself is read
 };
 
 class BinnedDataset {

@@ -81,7 +81,7 @@ SamplingPlan::SamplingPlan(std::size_t n_rows, std::vector<std::uint32_t> unit_o
     if (with_replacement_ && !unit_weights_.empty()) {
       std::vector<double> weights;
       for (const std::uint32_t unit : stratum.units) weights.push_back(unit_weights_[unit]);
-      if (weights.empty()) weights.push_back(1.0);  // never asked
+      if (weights.empty()) weights.push_back(1.0);  // never read
       tables_.emplace_back(weights);
     }
   }

@@ -95,7 +95,7 @@ class Path {
   // Of each point: how much the gain is more than before, for lanes that stay and that leave.
   double* more_on(std::size_t level) { return &more_on_[level * n_points_]; }
   double* more_off(std::size_t level) { return &more_off_[level * n_points_]; }
-  // Products of o s + z (1 - s) over the features asked so far, by points and lanes.
+  // Products of o s + z (1 - s) over the features split on so far, by points and lanes.
   double* products(std::size_t level) { return &products_[level * n_points_ * kLanes]; }
   // Sums of value times product over the leaves below, by values, points and lanes.
   double* sums(std::size_t level) { return &sums_[level * n_values_ * n_points_ * kLanes]; }

@@ -5,8 +5,8 @@
 // the training rows ("path-dependent" expectation; Lundberg et al. 2020). Shapley values share the
 // difference between knowing all features and knowing none among the features.
 //
-// A leaf is reached through *edges*, each of which asks something of one feature. For a feature f
-// on the way to a leaf of value v let o_f be 1 if the row does all that is asked of f, else 0, and
+// A leaf is reached through *edges*, each of which is a condition on one feature. For a feature f
+// on the way to a leaf of value v let o_f be 1 if the row meets all conditions on f, else 0, and
 // let z_f be the product of the shares of weight that take these edges. The leaf gives feature f
 //
 //     v (o_f - z_f) * integral over s from 0 to 1 of the product of (o_g s + z_g (1 - s)), g != f,

@@ -20,7 +20,7 @@ struct Edge {
   std::uint32_t child;  // the number of `to` among its siblings
   std::uint32_t feature;
   std::uint32_t level;
-  std::uint32_t previous;  // level of the last edge above that asks the same feature; 0: none
+  std::uint32_t previous;  // level of the last edge above that splits on the same feature; 0: none
   std::uint32_t leaf;      // row of leaf_values, or kNoLeaf
 
   static constexpr std::uint32_t kNoLeaf = 0xFFFFFFFFU;
@@ -33,7 +33,7 @@ struct EdgeList {
   std::vector<double> leaf_values;  // weighted differences to the mean, n_leaves x n_values
   std::vector<double> mean;         // weighted expectation with no feature known
   std::uint32_t n_levels = 1;       // with level 0, the root
-  std::uint32_t n_features = 0;     // the most features that the way to a leaf asks
+  std::uint32_t n_features = 0;     // the most features on the way to a leaf
 };
 
 // `values` are those of value rows of the tree (see forest.hpp); all of them are multiplied by

@@ -2,7 +2,7 @@
 //
 // Users read statistics of every node, prediction needs those of leaves only, and those of inner
 // nodes follow from the leaves below. A *compact* tree keeps the nodes and what leaves know;
-// `expand` makes the full tree again when somebody asks. Where inner nodes do not follow (medians,
+// `expand` makes the full tree again when it is needed. Where inner nodes do not follow (medians,
 // values clipped by monotone constraints) the tree is kept *complete*.
 //
 // Trees never change once they are made, and forests share them: part of a forest, or a forest

@@ -249,8 +249,8 @@ class ForestReader {
 
   void read_split(std::uint32_t code, Node& node) {
     const std::uint32_t feature = code / 4;
-    if (feature >= info_.n_features) fail("a split asks about a feature that does not exist");
-    if (!info_.kinds[feature]) fail("a split asks about a feature of unknown kind");
+    if (feature >= info_.n_features) fail("a split is on a feature that does not exist");
+    if (!info_.kinds[feature]) fail("a split is on a feature of unknown kind");
     const bool fans_out = (code & 2U) != 0;
     SplitKind kind = fans_out ? SplitKind::kFanOut : SplitKind::kSubset;
     if (*info_.kinds[feature] != FeatureKind::kCategory) {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kLanes = 16;
 constexpr std::size_t kManyRows = 64;  // for which it is worth rewriting trees
 
-// What a leaf is asked for.
+// What is read of a leaf.
 std::uint32_t reached_number(const Node& leaf, std::uint32_t number, Reached reached) {
   if (reached == Reached::kNode) return number;
   return reached == Reached::kValueRow ? value_row(leaf) : leaf_number(leaf);
@@ -168,7 +168,7 @@ void for_masked_blocks(const LeafMasks& masks, const TableView& table, std::size
 }
 
 // Calls body(rows, leaves) for blocks of rows, side by side, where leaves(tree) are what the rows
-// reach in a tree (one number a row, valid until the next call); trees are asked in order.
+// reach in a tree (one number a row, valid until the next call); trees come in order.
 template <typename Body>
 void for_blocks(const Forest& forest, const TableView& table, Reached reached,
                 std::size_t n_threads, Monitor& monitor, const Body& body) {

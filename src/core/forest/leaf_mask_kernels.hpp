@@ -18,8 +18,8 @@ constexpr std::uint32_t kRanksPerColumn = 254;  // codes 0 to 254, and one for m
 void write_codes(const std::uint16_t* ranks, std::uint32_t first, bool missing_is_low,
                  std::uint8_t* codes);
 
-// What a node asks: whether the code of a row is at most `most`. If it is not, only the leaves of
-// `mask` remain, of the eight that this is about.
+// The condition of a node: whether the code of a row is at most `most`. If it is not, only the
+// leaves of `mask` remain, of the eight that this is about.
 struct LeafQuestion {
   std::uint32_t column;  // where the codes of the rows start
   std::uint8_t most;

@@ -3,7 +3,7 @@
 // The leaves of a tree are numbered from left to right, a bit each. A node whose question a row
 // answers with "to the right" rules out the leaves on its left; when every node of the tree has
 // been asked, the lowest bit left is the leaf of the row (QuickScorer: Lucchese et al. 2015). No
-// node waits for another, so that a vector asks one question of many rows: all rows of a block see
+// node waits for another, so that a vector compares many rows at once: all rows of a block see
 // all nodes, in less time than each row would need for the few on its way.
 //
 // Questions are comparisons of bytes. A *column* holds a byte for each row of the block, made once

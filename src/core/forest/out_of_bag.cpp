@@ -90,7 +90,7 @@ class OutOfBag {
     return member;
   }
 
-  // Asks the members about the rows of a block; losses has one entry a member.
+  // Predicts the rows of a block by the members; losses has one entry a member.
   void ask(std::span<const Member> members, Range block, TreeLoss* losses) {
     rows_.lend([&](KeyRows& keys) {
       copy_rows(table_, block, keys);

@@ -39,7 +39,7 @@ class LeafLoss {
   std::vector<std::uint32_t> classes_;  // kError: likeliest class for each value row and output
 };
 
-// Which rows each tree may be asked about: not drawn, and of positive weight.
+// Which rows each tree may predict: not drawn, and of positive weight.
 struct LeftOut {
   const SamplingPlan& plan;
   std::uint64_t row_seed = 0;

@@ -7,7 +7,7 @@
 // for features whose stand-in goes the same way.
 //
 //   path of the row     A --- B --- C --- D --- leaf
-//   asks about          f     g     f     h
+//   splits on           f     g     f     h
 //   permuted f          same        other way: walk from there, with f of the other row
 //
 // The left out rows of a tree are put on a circle in random order, and each group of features takes

@@ -206,7 +206,7 @@ void predict_quantiles(const Forest& forest, const TableView& table, const Membe
                        std::size_t n_threads, Monitor& monitor) {
   const QuantileFinder finder(forest, members, targets, weights, quantiles);
   const std::size_t n_trees = forest.n_trees();
-  // Leaves are asked for a part of the rows at a time, to bound the memory.
+  // Leaves are found for a part of the rows at a time, to bound the memory.
   constexpr std::size_t kRows = 4096;
   std::vector<std::uint32_t> leaves(std::min(kRows, table.n_rows) * n_trees);
   for (std::size_t begin = 0; begin < table.n_rows; begin += kRows) {

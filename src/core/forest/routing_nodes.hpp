@@ -2,8 +2,8 @@
 //
 // Reals become *keys*: integers in the order of the values in single precision. Rounding keeps
 // order, so a value and a threshold whose keys differ are told apart by them; where keys are equal
-// the exact node is asked. Features that are not real have one special key for all cells and
-// thresholds, so that the exact node is always asked. Keys outside the range of numbers:
+// the exact node is compared. Features that are not real have one special key for all cells and
+// thresholds, so that the exact node is always compared. Keys outside the range of numbers:
 //
 //   special | -inf ... numbers ... +inf | leaves | missing
 //

@@ -295,7 +295,7 @@ class TreeGrower {
         node.block.get(), node.rows(),    static_cast<double>(n_rows), piece.bounds_of(node.index),
         node.key,         &node.constants};
     Split split = worker.splitter->find(view, worker.n_threads, monitor_);
-    // A split that gains nothing is fine (it may make others possible) unless a gain is asked for.
+    // A split that gains nothing is fine (it may make others possible) unless a gain is required.
     constexpr double kSlack = 1e-12;
     if (min_decrease_ > 0.0 && split.decrease < min_decrease_ * (1 - kSlack)) return {};
     return split;

@@ -207,7 +207,7 @@ class LevelGroups {
   std::span<const double> counts_of(std::size_t group) const {
     return std::span(counts_).subspan(group * n_classes_, n_classes_);
   }
-  // What all that is asked of a group follows from.
+  // What all statistics of a group follow from.
   std::vector<double> key_of(std::size_t group) const {
     std::vector<double> key(counts_of(group).begin(), counts_of(group).end());
     key.push_back(weights_[group]);

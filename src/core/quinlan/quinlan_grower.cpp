@@ -1,7 +1,7 @@
 // The grow loop. Nodes are entered on the way down and finished on the way up: when the last
-// branch of a node is done, its cases are still at hand, and the node is judged: kept, made a leaf,
+// branch of a node is done, its cases are still at hand, and the node is pruned: kept, made a leaf,
 // or replaced by its heaviest branch. A replaced node is entered again with the split it has got,
-// so that the cases of its former other branches find their places and all is judged anew.
+// so that the cases of its former other branches find their places and pruning starts anew.
 #include "quinlan/quinlan_grower.hpp"
 
 #include <algorithm>
@@ -176,7 +176,7 @@ class QuinlanGrower {
 
   // --- the way up -------------------------------------------------------------------------
 
-  // Judges a node whose branches are done. True if it was replaced by its heaviest branch and has
+  // Prunes a node whose branches are done. True if it was replaced by its heaviest branch and has
   // to be entered again.
   bool finish(Frame& frame) {
     BuildNode& node = nodes_[frame.node];

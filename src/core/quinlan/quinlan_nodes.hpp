@@ -34,14 +34,14 @@ enum class Outcome : std::uint8_t {
 struct NodeGrowth {
   Outcome outcome = Outcome::kSplit;
   double leaf_estimate = 0.0;         // errors to expect of the node as a leaf,
-  double subtree_estimate = 0.0;      // and of the subtree below it when that was judged
+  double subtree_estimate = 0.0;      // and of the subtree below it when it was pruned
   std::uint32_t chosen = 0;           // which of the candidates splits, or did before pruning
-  std::vector<Candidate> candidates;  // empty unless asked for
+  std::vector<Candidate> candidates;  // empty unless wanted
 };
 
 struct QuinlanTree {
   Tree tree;
-  std::vector<NodeGrowth> growth;  // one a node of the tree; empty unless asked for
+  std::vector<NodeGrowth> growth;  // one a node of the tree; empty unless wanted
 };
 
 struct BuildNode {

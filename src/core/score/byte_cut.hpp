@@ -14,7 +14,7 @@ constexpr std::int64_t kSmallNodeWeight = 255;  // sums of a small node fit a by
 constexpr std::size_t kByteCodes = 256;
 
 struct ByteCut {
-  double score = 0.0;  // as gini_cut_score tells it; meaningless unless `exists`
+  double score = 0.0;  // as gini_cut_score computes it; meaningless unless `exists`
   std::uint32_t last_left = 0;
   std::uint32_t first_right = 0;  // the next code that occurs; not set for small nodes
   double left_weight = 0.0;

@@ -164,8 +164,8 @@ COMMITTEE_INLINE void rank_by_mean(const std::array<double, kSmallNodeRows>& mea
 }
 
 // The best subset of two classes, Gini: a cut of the places, rows up to last_left go left. Its
-// score is as the general search tells it, less the penalty. Says nothing where none is better than
-// limits.best_score.
+// score is as the general search computes it, less the penalty. Finds nothing where none is better
+// than limits.best_score.
 COMMITTEE_INLINE ByteCut best_gini_subset(const RowNumbers& packed, const std::uint8_t* codes,
                                           std::size_t n_rows, GiniNode node,
                                           const SubsetLimits& limits, RowNumbers& places) {

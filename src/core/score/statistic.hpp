@@ -50,7 +50,7 @@ struct StatisticOptions {
   bool count_rows = false;       // rows are counted apart from their weights
   bool count_positives = false;  // cells of kTargetSums end with the rows above zero, per output
   // The sum of all weights is about 2^weight_magnitude, the largest distance between targets
-  // about 2^target_magnitude. Decreases of impurity are told in these units, so that they can be
+  // about 2^target_magnitude. Decreases of impurity are in these units, so that they can be
   // compared between nodes without overflow, whatever the units of the user.
   int weight_magnitude = 0;
   int target_magnitude = 0;

@@ -58,7 +58,7 @@ COMMITTEE_INLINE Node make_subset_node(const State& state, const DrawnSplit& spl
   return node;
 }
 
-// Whether the rows of the subtree can be told by their codes alone.
+// Whether the rows of the subtree can be told apart by their codes alone.
 template <typename State>
 COMMITTEE_INLINE bool load_subtree(State& state, const SubtreeRoot& root) {
   const std::size_t n_rows = root.end - root.begin;

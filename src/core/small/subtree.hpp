@@ -2,8 +2,8 @@
 //
 // Most nodes of a deep tree have a handful of rows; there the administration of the general search
 // costs more than the search. Here the codes of the subtree's rows are copied once, each feature a
-// column of 64 bytes in the nearest cache, and a row is told by its place in them: splitting a node
-// moves bytes. The splits are those that the general search finds, its slow twin in the tests.
+// column of 64 bytes in the nearest cache, and a row is known by its place in them: splitting a
+// node moves bytes. The splits are those that the general search finds, its slow twin in the tests.
 #pragma once
 
 #include <memory>

@@ -24,7 +24,7 @@ struct SubtreeRoot {
   std::uint64_t key = 0;
 };
 
-// A node of the subtree that asks for statistics on a finer grid: it is left open.
+// A node of the subtree that needs statistics on a finer grid: it is left open.
 struct CoarseNode {
   std::vector<std::uint32_t> rows;  // of the block
   std::size_t index = 0;

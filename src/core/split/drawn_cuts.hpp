@@ -94,7 +94,8 @@ class DrawnCuts {
     return is_inside || begins_below(largest, threshold) ? high_[last_left] : threshold;
   }
   // The same if all that is known is that `cut` is last_below(threshold, largest): it need not be
-  // a code of the node. has_code(code) tells that, last_before(code) the node's last one up to it.
+  // a code of the node. has_code(code) is whether it has, last_before(code) the node's last one up
+  // to it.
   template <typename HasCode, typename LastBefore>
   COMMITTEE_INLINE Value settle(Value threshold, std::uint32_t cut, std::uint32_t largest,
                                 HasCode&& has_code, LastBefore&& last_before) const {

@@ -76,7 +76,7 @@ class FeatureDraw {
   Split search(const NodeView& node, const GrowOptions& options, const TryBatch& try_batch);
 
   // The same for any caller: try_batch(features) returns whether it found a split. `key` is that
-  // of the node, varies(feature) tells whether its rows differ in it, has_codes(feature) whether
+  // of the node, varies(feature) is whether its rows differ in it, has_codes(feature) whether
   // any rows do. Inline, so that kernels inside are compiled for the caller's processor.
   template <typename HasCodes, typename Varies, typename Try>
   COMMITTEE_INLINE void draw(std::uint64_t key, std::size_t n_features, const GrowOptions& options,
