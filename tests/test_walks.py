@@ -8,8 +8,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 # How many files of the package each fit enters today; it may only get shorter. The goals, which
-# boosting and stacking have not reached, are in tools/fit_walk.py.
-MOST_FILES = {"forest": 12, "boosting": 21, "stack": 21}
+# boosting has not reached, are in tools/fit_walk.py.
+MOST_FILES = {"forest": 11, "boosting": 21, "stack": 20}
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from committee.base.params import (
 )
 from committee.base.work import Progress
 from committee.evaluation.scored_target import ScoredTarget
-from committee.forests.job import ForestDraws, ForestJob
+from committee.forests.fit import ForestDraws, ForestJob
 from committee.members.output import Floats
 from committee.tables.class_weights import class_weights
 from committee.tables.table import TableSchema, read_table

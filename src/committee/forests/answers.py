@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from committee.base.arrays import Floats
 from committee.base.params import check_choice
 from committee.evaluation.oob import OobEstimates
 from committee.evaluation.scored_target import ScoredTarget
 from committee.files.parts import CLASS_PARTS, Part
 from committee.forests.fit import ForestModel
-from committee.forests.job import Floats
 from committee.forests.uncertainty import ClassificationAnswers, RegressionAnswers
 from committee.tables.class_weights import class_weights
 from committee.tables.target import ClassTarget, read_classes, read_reals

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
 from committee import _core
+from committee.base.arrays import Floats
 from committee.base.params import Estimator
 from committee.base.sampling import RowSampler, member_seed
 from committee.base.work import resolve_threads
@@ -19,7 +20,6 @@ from committee.evaluation.oob import OOB_ATTRIBUTES
 from committee.files.parts import NOTHING, Part, instance, whole
 from committee.forests.forest_answers import ForestAnswers
 from committee.forests.forest_oob import TrainingRecord
-from committee.forests.job import Floats
 from committee.tables.table import TableSchema
 from committee.trees.contributions import ContributionsMixin
 

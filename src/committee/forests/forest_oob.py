@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.base.sampling import row_seed
 from committee.base.work import Progress
 from committee.evaluation.oob import OobEstimates, OobRecorder, curve_points
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
 from committee.files.codec_classes import register
 from committee.files.parts import NOTHING, Part, array
-from committee.forests.job import Floats, ForestJob
 
 if TYPE_CHECKING:
     from committee import _core
+    from committee.forests.fit import ForestJob
 
 # Early stopping looks at the error whenever so many trees have been added: single trees would make
 # a curve of noise, and many of them a late stop.
