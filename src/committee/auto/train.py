@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.auto.committee import CommitteeClassifier, CommitteeRegressor
+from committee.base.warn import warn
 from committee.tables.column import Column
 from committee.tables.csv_file import read_csv
 from committee.tables.native_table import AnyTable
@@ -82,10 +82,8 @@ def train(data: Any, target: Any, *, task: str = "auto", **parameters: Any) -> A
     """
     problem = pose(open_table(data), target, task)
     if problem.n_left_out:
-        warnings.warn(
+        warn(
             f"{problem.n_left_out} rows are left out, in which the target {target!r} is missing",
-            UserWarning,
-            stacklevel=2,
         )
     verbose = parameters.setdefault("verbose", 1)
     if verbose:
