@@ -127,7 +127,7 @@ def test_a_larger_budget_tries_more_and_the_work_stays_within_it():
     assert models[1].budget_ <= 0.3 * 1.05
 
 
-def test_a_time_limit_stops_the_search_and_its_budget_repeats_it():
+def test_a_time_limit_ends_the_search_after_the_first_model():
     X, y = make_regression(300, 10, noise=5.0, random_state=0)
     limited = CommitteeRegressor(time_limit=1e-6, random_state=0).fit(X, y)
     assert len(limited.leaderboard_) == 1

@@ -2,8 +2,8 @@
 
 One unit is about one second of one core of a server of 2023. Work is counted by formulas of the
 size of the table and of what was fitted, never by a clock: with the same budget a search makes the
-same steps on any machine. A time limit stops it early; the budget that repeats the run is then the
-work that was done.
+same steps on any machine. A time limit stops it where the clock says, which no budget repeats;
+`used` is the work that was done.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class CommitteeClassifier(ClassifierMixin, AutoModel):
         rows and 20 columns, about half a minute on two cores.
     time_limit : float or None, default=None
         Seconds after which no new work is begun. Where the search stops then depends on the
-        machine; ``budget=`` with the fitted `budget_` repeats it. With both, whatever comes first
+        machine and cannot be repeated exactly, not by `budget_` either. With both, what comes first
         ends the search; with a time limit alone there is no other limit.
     scoring : str, callable or None, default=None
         What members are chosen by: a scorer of scikit-learn or its name. None is minus the
@@ -146,7 +146,7 @@ class CommitteeRegressor(RegressorMixin, AutoModel):
         rows and 20 columns, about half a minute on two cores.
     time_limit : float or None, default=None
         Seconds after which no new work is begun. Where the search stops then depends on the
-        machine; ``budget=`` with the fitted `budget_` repeats it. With both, whatever comes first
+        machine and cannot be repeated exactly, not by `budget_` either. With both, what comes first
         ends the search; with a time limit alone there is no other limit.
     scoring : str, callable or None, default=None
         What members are chosen by: a scorer of scikit-learn or its name. None is minus the root
