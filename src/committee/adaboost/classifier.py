@@ -70,9 +70,8 @@ class AdaBoostClassifier(ClassifierMixin, VotePredictions):
     keep_weights : bool, default=False
         Keep the weights of all rows in all rounds: ``trace_.distributions``.
     split_finding : {"auto", "hist", "exact"}, default="auto"
-        How the default stump splits numbers: at any distinct value, or between up to `max_bins`
-        bins.
-        "auto" is exact up to 16,384 rows.
+        How the default tree splits numbers: at any distinct value, or between up to `max_bins`
+        bins. "auto" is exact up to 16,384 rows.
     max_bins : int, default=255
         Most bins of a numeric feature with "hist".
     categorical_features : list of names, positions or booleans, "from_dtype" or None, default=None

@@ -43,7 +43,7 @@ class AdaBoostRegressor(RegressorMixin, FittedAdaBoost):
     loss : {"linear", "square", "exponential"}, default="linear"
         Loss of a row as a function of its share e in the largest error: e, e^2, or 1 - exp(-e).
     random_state : int, RandomState, Generator or None, default=None
-        Seed of draws: rows, validation rows, and the learners' own.
+        Seed of draws: rows where they are drawn, validation rows, and the learners' own.
     criterion : {"squared_error", "absolute_error", "poisson", "friedman_mse"}, \
 default="squared_error"
         What splits of the default tree should reduce.
@@ -64,8 +64,7 @@ default="squared_error"
         Keep the weights of all rows in all rounds: ``trace_.distributions``.
     split_finding : {"auto", "hist", "exact"}, default="auto"
         How the default tree splits numbers: at any distinct value, or between up to `max_bins`
-        bins.
-        "auto" is exact up to 16,384 rows.
+        bins. "auto" is exact up to 16,384 rows.
     max_bins : int, default=255
         Most bins of a numeric feature with "hist".
     categorical_features : list of names, positions or booleans, "from_dtype" or None, default=None

@@ -120,8 +120,8 @@ default=None
         Stop when validation rows show no improvement, and go back to the best round. "auto" does
         so if `n_iter_no_change` is given, or an `eval_set` with ``n_estimators="auto"``.
     validation_part : {"random", "last"}, default="random"
-        Which rows early stopping holds out, or the last ones of
-        a table in the order of time.
+        Which rows early stopping holds out: random ones, where there are classes of each its share,
+        or the last ones of a table in the order of time.
     scoring : str, callable or None, default=None
         What early stopping and the choice of the number of rounds look at: None the loss, else the
         name of a scorer, a metric of scikit-learn, or any other ``metric(y_true, y_pred)`` of

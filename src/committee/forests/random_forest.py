@@ -43,7 +43,7 @@ class RandomForestClassifier(ForestClassifier):
         Estimate the quality from out-of-bag rows. True is accuracy; or ``metric(y_true, y_pred)``
         on labels; or the name of a scorer, such as "roc_auc".
     n_jobs : int or None, default=None
-        Threads; None uses all cores. The forest is the same for any number.
+        Threads; None uses all cores. The model is the same for any number.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all draws.
     verbose : int, default=0
@@ -260,7 +260,7 @@ default="squared_error"
         Estimate the quality from out-of-bag rows. True is R2; or ``metric(y_true, y_pred)``; or the
         name of a scorer, such as "neg_mean_absolute_error".
     n_jobs : int or None, default=None
-        Threads; None uses all cores. The forest is the same for any number.
+        Threads; None uses all cores. The model is the same for any number.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all draws.
     verbose : int, default=0
@@ -274,7 +274,7 @@ default="squared_error"
         the rows (with `bootstrap` of the sum of the weights). More than all rows is fine with
         replacement. With groups, groups are counted.
     monotonic_cst : array-like of int, dict or None, default=None
-        For each feature 1 (predictions rise with it), -1 (falls) or 0.
+        For each feature 1 (predictions rise with it), -1 (they fall) or 0.
     draw_features : {"node", "tree"}, default="node"
         Draw `max_features` anew at each node, or once for each tree (random subspaces).
     early_stopping : bool, default=False

@@ -72,7 +72,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         column of an array or a list holds nothing else, and keeps text of data frames. "number"
         makes numbers of both, and missing values of marks such as "?". "category" keeps text.
     n_jobs : int or None, default=None
-        Threads; None uses all cores. The tree is the same for any number.
+        Threads; None uses all cores. The model is the same for any number.
 
     Attributes
     ----------
@@ -303,7 +303,7 @@ default="squared_error"
     ccp_alpha : float, default=0.0
         Strength of minimal cost-complexity pruning.
     monotonic_cst : array-like of int, dict or None, default=None
-        For each feature 1 (predictions rise with it), -1 (fall) or 0.
+        For each feature 1 (predictions rise with it), -1 (they fall) or 0.
     split_finding : {"auto", "hist", "exact"}, default="auto"
         "exact" looks at every distinct value; "hist" at up to `max_bins` bins of each feature,
         much faster on large tables; "auto" is exact up to 16,384 rows.
@@ -323,7 +323,7 @@ default="squared_error"
         column of an array or a list holds nothing else, and keeps text of data frames. "number"
         makes numbers of both, and missing values of marks such as "?". "category" keeps text.
     n_jobs : int or None, default=None
-        Threads; None uses all cores. The tree is the same for any number.
+        Threads; None uses all cores. The model is the same for any number.
 
     Attributes
     ----------

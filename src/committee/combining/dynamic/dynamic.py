@@ -58,7 +58,7 @@ class DynamicSelectionClassifier(ClassifierMixin, OfClassifiers, DynamicModel):
         of (train, test) rows.
     refit : bool, default=True
         Fit the members to all rows in the end. False keeps the models of the folds, whose mean
-        votes.
+        predicts.
     n_jobs : int or None, default=None
         Workers. None uses all cores for members of this library and one worker for others. The
         model is the same for any number, as far as members are.
@@ -70,7 +70,7 @@ class DynamicSelectionClassifier(ClassifierMixin, OfClassifiers, DynamicModel):
     Attributes
     ----------
     classes_ : ndarray
-        Class labels.
+        Class labels, in the order of the columns of `predict_proba`.
     estimators_ : list of estimators
         The fitted members, without those dropped.
     named_estimators_ : Bunch
@@ -215,12 +215,16 @@ class DynamicSelectionRegressor(RegressorMixin, OfRegressors, DynamicModel):
     scale : bool, default=True
         Divide numbers by their standard deviation first. At most ten of them count.
     cv : int, float, str, splitter, iterable or None, default=None
-        Where the predictions come from that score the members; see `DynamicSelectionClassifier`.
+        Where the predictions come from that members are scored by, as in `StackingRegressor`: None
+        is five folds, a number of folds, a share of rows to hold out, "loo", "time", "oob",
+        "prefit" for members that are fitted already to other rows than these, a splitter or a list
+        of (train, test) rows.
     refit : bool, default=True
         Fit the members to all rows in the end. False keeps the models of the folds, whose mean
         predicts.
     n_jobs : int or None, default=None
-        Workers. None uses all cores for members of this library and one worker for others.
+        Workers. None uses all cores for members of this library and one worker for others. The
+        model is the same for any number, as far as members are.
     verbose : int, default=0
         1 prints progress on stderr, 2 each fit.
     random_state : int, RandomState, Generator or None, default=None

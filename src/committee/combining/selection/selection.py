@@ -49,7 +49,7 @@ class EnsembleSelectionClassifier(ClassifierMixin, OfClassifiers, SelectionModel
         mean predicts.
     n_jobs : int or None, default=None
         Workers. None uses all cores for members of this library and one worker for others. The
-        model is the same for any number.
+        model is the same for any number, as far as members are.
     verbose : int, default=0
         1 prints progress on stderr, 2 each fit.
     random_state : int, RandomState, Generator or None, default=None
@@ -187,14 +187,16 @@ class EnsembleSelectionRegressor(RegressorMixin, OfRegressors, SelectionModel):
     bag_fraction : float, default=0.5
         Share of the models that each selection may pick from, if there are several.
     cv : int, float, str, splitter, iterable or None, default=None
-        Where predictions on rows come from that a model has not seen; see
-        `EnsembleSelectionClassifier`.
+        Where predictions on rows come from that a model has not seen: None five folds, an int so
+        many, a float a share of rows to hold out, "loo", "time", "oob", "prefit" for models that
+        are fitted already to other rows than these, a splitter, or a list of (train, test) rows;
+        see `StackingRegressor`.
     refit : bool, default=True
         Fit the chosen models to all rows in the end. False keeps their models of the folds, whose
         mean predicts.
     n_jobs : int or None, default=None
         Workers. None uses all cores for members of this library and one worker for others. The
-        model is the same for any number.
+        model is the same for any number, as far as members are.
     verbose : int, default=0
         1 prints progress on stderr, 2 each fit.
     random_state : int, RandomState, Generator or None, default=None

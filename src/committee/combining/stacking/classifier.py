@@ -91,8 +91,8 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
     cv : int, float, str, splitter, iterable or None, default=None
         Where the level-one data come from, that is what the meta-learner learns from:
 
-        - None: five folds; an int: so many. Folds keep the shares of classes, and with `groups`
-          also groups together.
+        - None: five folds; an int: so many. Folds keep the shares of classes, where there are
+          any, and with `groups` they keep groups together.
         - a float between 0 and 1: that share of the rows is held out, and predictions of members on
           them are used (blending). With `layers`, the share is dealt out among the levels above
           the first: 2 / 3 and two layers make three parts of one size.

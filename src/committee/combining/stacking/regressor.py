@@ -92,10 +92,23 @@ class StackingRegressor(RegressorMixin, OfRegressors, StackingModel):
         weighted mean of the members, with weights that are not negative, add up to one and have
         the least squared error.
     cv : int, float, str, splitter, iterable or None, default=None
-        Where the level-one data come from, that is what the meta-learner learns from; see
-        `StackingClassifier`.
+        Where the level-one data come from, that is what the meta-learner learns from:
+
+        - None: five folds; an int: so many. Folds keep the shares of classes, where there are
+          any, and with `groups` they keep groups together.
+        - a float between 0 and 1: that share of the rows is held out, and predictions of members on
+          them are used (blending). With `layers`, the share is dealt out among the levels above
+          the first: 2 / 3 and two layers make three parts of one size.
+        - "loo": each row is left out once.
+        - "time": five parts in the order of time, each predicted by models of what was before.
+        - "oob": out-of-bag rows, of members that have them, which are then fitted only once; the
+          others use five folds.
+        - "prefit": members are fitted already, on other rows than these.
+        - a splitter of scikit-learn's, or a list of (train, test) rows. Rows that are tested
+          several times get the mean prediction, rows that are never tested do not count.
     n_jobs : int or None, default=None
-        Workers. None uses all cores for members of this library and one worker for others.
+        Workers. None uses all cores for members of this library and one worker for others. The
+        model is the same for any number, as far as members are.
     passthrough : bool, default=False
         Show the meta-learner, and members of later layers, the columns of X too.
     verbose : int, default=0

@@ -86,7 +86,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
     Attributes
     ----------
     classes_ : ndarray
-        Class labels.
+        Class labels, in the order of the columns of `predict_proba`.
     estimators_ : list of estimators
         The fitted members, without those dropped.
     named_estimators_ : Bunch

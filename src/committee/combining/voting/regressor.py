@@ -29,7 +29,8 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
         over its mean squared error, or the weights (not negative, with a sum of one) of the mean
         with the least squared error. None counts all alike.
     n_jobs : int or None, default=None
-        Workers. None uses all cores for members of this library and one worker for others.
+        Workers. None uses all cores for members of this library and one worker for others. The
+        model is the same for any number, as far as members are.
     verbose : bool or int, default=False
         1 prints progress on stderr, 2 each fit.
     combine : {"mean", "median", "trimmed", "geometric"}, default="mean"

@@ -48,7 +48,7 @@ class ID3Classifier(QuinlanModel):
         column of an array or a list holds nothing else, and keeps text of data frames. "number"
         makes numbers of both, and missing values of marks such as "?". "category" keeps text.
     n_jobs : int or None, default=None
-        Threads; None uses all cores. The tree is the same for any number.
+        Threads; None uses all cores. The model is the same for any number.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class C45Classifier(QuinlanModel):
         column of an array or a list holds nothing else, and keeps text of data frames. "number"
         makes numbers of both, and missing values of marks such as "?". "category" keeps text.
     n_jobs : int or None, default=None
-        Threads; None uses all cores. The tree is the same for any number.
+        Threads; None uses all cores. The model is the same for any number.
 
     Attributes
     ----------
