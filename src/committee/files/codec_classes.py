@@ -18,13 +18,8 @@ from typing import Any, TypeVar
 
 from committee.files.archive import BadContent
 from committee.files.parts import COMMON_PARTS, check_common, check_parts, declared_parts
-from committee.files.sklearn_classes import (
-    SKLEARN,
-    Stored,
-    parameter_defaults,
-    sklearn_class,
-    sklearn_version,
-)
+from committee.files.sklearn_classes import SKLEARN, sklearn_class
+from committee.files.sklearn_stored import Stored, parameter_defaults, sklearn_version
 
 Class = TypeVar("Class", bound=type)
 

@@ -3,24 +3,16 @@
 A member of an ensemble often stands behind a pipeline: an imputer, a scaler, an encoder. Like the
 estimators of committee these are stored by their parameters and their fitted attributes. `SKLEARN`
 lists the classes; nothing else of scikit-learn can be stored or loaded.
-
-Attributes differ between versions of scikit-learn. Those that follow from others are found again
-(`_derive`), and a loaded estimator has to predict a few rows before it is used (`Stored.trial`):
-one that lacks an attribute is refused, whatever the version.
 """
 
 from __future__ import annotations
 
-import inspect
-import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from committee.files.parts import (
     ANYTHING,
@@ -37,6 +29,7 @@ from committee.files.parts import (
     tuple_of,
     whole,
 )
+from committee.files.sklearn_stored import Stored
 from committee.files.sklearn_trials import (
     category_rows,
     check_bins,
@@ -58,79 +51,7 @@ from committee.files.sklearn_trials import (
     text_rows,
 )
 
-Array = npt.NDArray[Any]
-
-_KINDS_OF_OUTPUT = (None, "default", "pandas", "polars")
 _KEEPS_ROWS = ("KNNImputer", "SVC", "SVR", "NuSVC", "NuSVR", "GaussianProcessClassifier")
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A class of scikit-learn in model files.
-
-    Parameters
-    ----------
-    module : str
-        Where it is imported from.
-    parts : dict of Part
-        Parameters and attributes that predictions need.
-    unstored : tuple of str
-        Attributes and parameters that are left out, because predictions do without them.
-    rows : callable or None
-        Makes rows for a trial of a fitted estimator; None: it is not tried.
-    check : callable or None
-        Raises ValueError unless the attributes of a loaded estimator fit each other.
-    """
-
-    module: str
-    parts: Mapping[str, Part] = field(default_factory=dict)
-    unstored: tuple[str, ...] = ()
-    rows: Callable[[Any], Any] | None = None
-    check: Callable[[Any], None] | None = None
-
-    @property
-    def declared(self) -> dict[str, Part]:
-        """What parameters and attributes have to be."""
-        return _COMMON | dict(self.parts)
-
-    def may_be_attribute(self, cls: type, name: str) -> bool:
-        """Whether a file may set an attribute: a declared one, or a public one as users read it."""
-        if name in self.declared:
-            return True
-        return name.endswith("_") and not name.startswith("_") and not hasattr(cls, name)
-
-    def attributes(self, model: Any) -> dict[str, Any]:
-        """Return the fitted attributes to store; raise TypeError for an unknown private one."""
-        cls: type = type(model)
-        own, stored = parameter_defaults(cls), {}
-        for name, value in vars(model).items():
-            if name in own or name in self.unstored or name in _set_by_constructor(cls):
-                continue
-            if not self.may_be_attribute(cls, name):
-                raise TypeError(
-                    f".{name}: cannot be stored safely: this attribute of {cls.__name__} in "
-                    f"scikit-learn {sklearn_version()} is not known to this committee. Store the "
-                    "model by skops.io.dump, or by pickle for files that only you can write"
-                )
-            stored[name] = value
-        return stored
-
-    def trial(self, model: Any) -> None:
-        """Raise ValueError unless a fitted estimator predicts or transforms a few rows."""
-        if hasattr(model, "_parameter_constraints"):
-            model._validate_params()
-        if self.check is not None:
-            self.check(model)
-        rows = None if self.rows is None else self.rows(model)
-        if rows is None:
-            return
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the rows of a trial have no names of columns
-            for name in ("transform", "predict", "predict_proba"):
-                if hasattr(model, name):
-                    result = getattr(model, name)(rows)
-                    if result.shape[0] != len(rows):
-                        raise ValueError(f"{name} returns another number of rows")
 
 
 def refused(obj: Any) -> str | None:
@@ -145,13 +66,6 @@ def refused(obj: Any) -> str | None:
     return None
 
 
-def sklearn_version() -> str:
-    """Return the version of scikit-learn that is installed."""
-    import sklearn
-
-    return str(sklearn.__version__)
-
-
 @cache
 def sklearn_class(tag: str) -> type | None:
     """Return the class of a tag; None for one that files do not hold, or that is not installed."""
@@ -159,32 +73,8 @@ def sklearn_class(tag: str) -> type | None:
     return None if known is None else getattr(import_module(known.module), tag, None)
 
 
-@cache
-def parameter_defaults(cls: type) -> dict[str, Any]:
-    """Return the parameters of the constructor with their defaults, in order."""
-    return {name: each.default for name, each in inspect.signature(cls).parameters.items()}
-
-
-@cache
-def _set_by_constructor(cls: type) -> frozenset[str]:
-    """Return the attributes that every instance has, such as the fixed parameters of a base."""
-    try:
-        return frozenset(vars(cls()))
-    except TypeError:  # it has parameters without a default
-        return frozenset(parameter_defaults(cls))
-
-
 # ---- parts ----
 
-_OUTPUT = Part(
-    "a dict with the kind of the output",
-    lambda value, sizes: value in [{}, *({"transform": kind} for kind in _KINDS_OF_OUTPUT)],
-)
-
-# Attributes of all of them.
-_COMMON: dict[str, Part] = {
-    "_sklearn_output_config": maybe(_OUTPUT),  # of set_output
-}
 # As many as the engine takes: names of columns are made of the number.
 _FEATURES: dict[str, Part] = {"n_features_in_": whole(1, 2**24, "features")}
 _ANY_NUMBER = Part(
