@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+# Fits log what they decide; nothing is printed unless the program sets logging up.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 # Where each public name lives. Names are imported on first use, so that `import committee` and
 # the command line start fast.

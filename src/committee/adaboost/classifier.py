@@ -13,6 +13,7 @@ from committee.adaboost.vote_predictions import VotePredictions
 from committee.adaboost.vote_rule import MULTICLASS, VARIANTS, VoteRule
 from committee.adaboost.votes import make_votes
 from committee.base.params import check_choice
+from committee.base.work import FitLog
 from committee.files.parts import LABELS, Part, instance, real, whole
 from committee.files.tree_arrays import register_pickling
 from committee.members.loaded_members import check_classifier
@@ -231,7 +232,8 @@ class AdaBoostClassifier(ClassifierMixin, VotePredictions):
         """
         self._check_params()
         routed = self._routed("fit", fit_params)
-        self._replace_fitted(VoteFit(self, X, y, sample_weight, eval_set, routed).run())
+        with FitLog(type(self).__name__):
+            self._replace_fitted(VoteFit(self, X, y, sample_weight, eval_set, routed).run())
         return self
 
     def _default_tree(self) -> Any:

@@ -19,6 +19,7 @@ from committee.adaboost.learners import AnyFitter, Sample
 from committee.base.arrays import Floats
 from committee.base.params import check_seed
 from committee.base.sampling import SeedUse, parameter_seed
+from committee.base.work import running_fit
 from committee.evaluation.early_stopping import held_out_rows
 from committee.evaluation.scored_target import ScoredTarget
 from committee.members.meta_estimator import takes_weights
@@ -63,6 +64,7 @@ class FitData(ABC):
         else:
             self.table = AnyTable(X)
         self.n_rows: int = self.table.n_rows
+        running_fit().begin(self.n_rows, self.table.n_features)
         weights = read_weights(sample_weight, self.n_rows)
         self.target = self._read_target(y, weights)
         check_same_length(self.n_rows, self.target.n_rows)

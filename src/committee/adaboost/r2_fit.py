@@ -23,7 +23,7 @@ from committee.adaboost.validation import ValidationRows
 from committee.adaboost.vote_rule import NO_EDGE, decisive_weight
 from committee.base.arrays import Floats
 from committee.base.sampling import member_seed
-from committee.base.work import Progress
+from committee.base.work import Progress, running_fit
 from committee.evaluation.scored_target import ScoredTarget
 from committee.tables.target import read_reals, warn_of_column
 from committee.trees.engine_settings import EngineTarget, RowWeights, check_reals
@@ -33,10 +33,11 @@ LOSSES = ("linear", "square", "exponential")
 
 @dataclass(eq=False)
 class _Members:
-    """The members so far."""
+    """The members so far, and why there are no more, in words."""
 
     members: list[Any] = field(default_factory=list)
     log: RoundLog = field(default_factory=RoundLog)
+    ending: str = "as given"
 
     @property
     def sum_of_weights(self) -> float:
@@ -77,6 +78,7 @@ class R2Fit(FitData):
             if stops:
                 break
         n_kept = len(done.members) if held_out is None else held_out.best
+        running_fit().end("%d of %d rounds: %s", n_kept, len(done.members), done.ending)
         log = done.log.head(n_kept)
         attributes = self._table_attributes() | {
             "estimators_": self._gathered(done.members[:n_kept], [], None),
@@ -97,6 +99,8 @@ class R2Fit(FitData):
         # Losses are at most one, and so is their mean.
         error = min(float((self.distribution * losses).sum()), 1.0)
         is_useless = error >= 0.5 - NO_EDGE
+        if is_useless:
+            done.ending = f"the learner of round {number + 1} was no better than chance"
         if is_useless and number > 0:
             return True
         weight = self._weight(error, done.sum_of_weights)
@@ -107,6 +111,10 @@ class R2Fit(FitData):
         kept = self.distribution if self.model.keep_weights else None
         done.log.add(kept, error=error, weight=weight, validation_score=score)
         if stops or is_useless or error == 0:
+            if error == 0:
+                done.ending = "the last learner makes no error"
+            elif stops:
+                done.ending = "no better score of held-out rows since"
             return True
         exponents = (1 - losses) * (self.model.learning_rate * math.log(error / (1 - error)))
         after = self.distribution * np.exp(exponents - exponents.max())

@@ -14,6 +14,7 @@ from committee.adaboost.median import RunningMedian, weighted_lower_median
 from committee.adaboost.r2_fit import LOSSES, R2Fit
 from committee.base.arrays import Floats
 from committee.base.params import check_choice
+from committee.base.work import FitLog
 from committee.files.tree_arrays import register_pickling
 from committee.members.loaded_members import check_regressor
 from committee.trees.tree_members import TreeMembers
@@ -187,7 +188,8 @@ default="squared_error"
         """
         self._check_params()
         routed = self._routed("fit", fit_params)
-        self._replace_fitted(R2Fit(self, X, y, sample_weight, eval_set, routed).run())
+        with FitLog(type(self).__name__):
+            self._replace_fitted(R2Fit(self, X, y, sample_weight, eval_set, routed).run())
         return self
 
     def _default_tree(self) -> Any:

@@ -34,11 +34,14 @@ class Rounds:
         Error, weight and the like of each round.
     is_chance : bool
         Whether the first learner was no better than chance.
+    ending : str
+        Why there are no more rounds, in words.
     """
 
     members: list[Any] = field(default_factory=list)
     log: RoundLog = field(default_factory=RoundLog)
     is_chance: bool = False
+    ending: str = "as given"
 
     @property
     def weights(self) -> Floats:
@@ -74,6 +77,7 @@ def run_rounds(
                 break
         if vote.is_useless:
             if number > 0:
+                rounds.ending = f"the learner of round {number + 1} was no better than chance"
                 break
             # There has to be a member: it predicts the majority, or whatever it does.
             rounds.is_chance = True
@@ -94,6 +98,12 @@ def run_rounds(
         )
         if progress is not None:
             progress.show(number + 1)
+        if rounds.is_chance:
+            rounds.ending = "the learner of round 1 was no better than chance"
+        elif vote.is_perfect:
+            rounds.ending = "the last learner makes no error"
+        elif stops:
+            rounds.ending = "no better score of held-out rows since"
         if stops or vote.is_perfect or rounds.is_chance:
             break
         if number + 1 < n_rounds:

@@ -28,7 +28,7 @@ from committee.adaboost.vote_rule import VoteRule, WeightedVote
 from committee.adaboost.votes import AnyVotes, TreeVotes, make_votes, votes_of
 from committee.base.arrays import Floats
 from committee.base.warn import warn
-from committee.base.work import Progress
+from committee.base.work import Progress, running_fit
 from committee.evaluation.content_folds import content_folds
 from committee.evaluation.content_order import row_keys, table_keys
 from committee.evaluation.scored_target import ScoredTarget
@@ -92,6 +92,7 @@ class VoteFit(FitData):
         if rounds.is_chance:
             _warn_of_chance(rounds, self.rule)
         n_kept = len(rounds.members) if held_out is None else held_out.best
+        running_fit().end("%d of %d rounds: %s", n_kept, len(rounds.members), rounds.ending)
         log = rounds.log.head(n_kept)
         members = self._members(rounds.members[:n_kept])
         weights = np.array(log.weight)

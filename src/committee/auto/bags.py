@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from committee.auto.budget import Budget
 from committee.auto.portfolio import FEATURES, MATRIX, Candidate
+from committee.base.arrays import Floats, Rows
 from committee.base.work import Progress, resolve_threads
 from committee.boosting.fit import BoostingModel
+from committee.boosting.fold_fits import fit_folds
 from committee.combining.fold_mean import FoldMean
 from committee.members.output import Output
 from committee.members.training import Task, TrainingData
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 Split = tuple[Rows, Rows]
 
 
@@ -125,5 +124,5 @@ class FoldTeams:
             return budget.used - before < most and not budget.is_late()
 
         parts = [test for _, test in self.splits]
-        models: list[Any] = model._fit_folds(team.shared, team.y, team.weights, parts, may_go_on)[0]
+        models: list[Any] = fit_folds(model, team.shared, team.y, team.weights, parts, may_go_on)[0]
         return models

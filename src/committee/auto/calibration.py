@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from committee.base.arrays import Floats
 
 _LEAST = 1e-15  # a probability is no smaller
 _SHRINKAGE = 50.0  # rows that a temperature of one is worth

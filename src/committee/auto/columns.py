@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.auto.text import TextEncoder
+from committee.base.arrays import Floats
 from committee.files.codec_classes import register
 from committee.files.parts import NOTHING, TEXT, Part, instance, one_of, tuple_of
 from committee.tables.column import Column
 from committee.tables.conform import conformed_column
 from committee.tables.source import Columns, Source, read_once
 from committee.tables.table import TableSchema, read_table
-
-Floats = NDArray[np.float64]
 
 # What a column can become.
 USES = ("number", "category", "date", "text", "dropped")

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from committee.auto.model import AutoModel
+from committee.base.arrays import Floats
 from committee.evaluation.scored_target import ScoredTarget
 from committee.tables.target import read_classes, read_reals
-
-Floats = NDArray[np.float64]
 
 
 class CommitteeClassifier(ClassifierMixin, AutoModel):

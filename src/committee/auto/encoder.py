@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.files.codec_classes import register
 from committee.files.parts import FLAG, REAL, Part, instance, real, tuple_of, whole
 from committee.tables.column import Column
 from committee.tables.source import Source
-
-Floats = NDArray[np.float64]
 
 _MOST_LEVELS = 30  # of a category that get a column of their own
 _MOST_SAMPLED = 100_000  # rows that quantiles are taken of

@@ -13,15 +13,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from committee.base.arrays import Floats, Rows
 from committee.combining.selection.candidate_scores import MemberPredictions
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
 from committee.files.codec_classes import register
 from committee.files.parts import NUMBER, Part, whole
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Returns what a committee that was selected on some rows predicts on all rows.
 Selecting = Callable[[Rows], Floats]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import sys
 from abc import abstractmethod
@@ -20,12 +21,13 @@ from committee.auto.estimate import ScoreEstimate, estimate_score
 from committee.auto.findings import Findings, find
 from committee.auto.importances import ColumnImportances, measure
 from committee.auto.leaderboard import Entry, Leaderboard
-from committee.auto.portfolio import FEATURES, MATRIX, TABLE, Size, portfolio
+from committee.auto.portfolio import FEATURES, MATRIX, TABLE, Candidate, Size, portfolio
 from committee.base.arrays import Floats, Rows
 from committee.base.params import Estimator, check_choice, check_real, check_seed
 from committee.base.products import weighted_sum
 from committee.base.sampling import SeedUse, parameter_seed
 from committee.base.warn import warn
+from committee.base.work import FitLog, running_fit
 from committee.boosting.fit import BoostingModel
 from committee.combining.selection.candidate_scores import MemberPredictions
 from committee.combining.selection.greedy_selection import SelectionRules, mean_weights
@@ -51,6 +53,8 @@ from committee.tables.native_table import AnyTable
 from committee.tables.source import Source
 from committee.tables.table import read_table
 from committee.tables.target import check_same_length, read_weights, warn_of_column
+
+_log = logging.getLogger(__name__)
 
 _STEPS = 25  # of the greedy selection
 _LEAST_ROWS = 5
@@ -141,8 +145,14 @@ class AutoModel(Estimator):
         self : estimator
             The fitted committee.
         """
+        with FitLog(type(self).__name__):
+            self._fit(X, y, sample_weight, groups)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         seed = check_seed(self.random_state)
         table = AnyTable(X)
+        running_fit().begin(table.n_rows, table.n_features)
         weights = read_weights(sample_weight, table.n_rows)
         warn_of_column(y)
         target = self._read_target(y, weights)
@@ -160,7 +170,8 @@ class AutoModel(Estimator):
         budget = self._budget(target.n_rows, features.n_features)
         teams = self._teams(table, features, matrix, target, groups, seed)
         size = Size(target.n_rows, features.n_features, matrix.shape[1], teams.n_classes)
-        bags, is_interrupted = self._search(teams, size, budget)
+        candidates = list(portfolio(size))
+        bags, is_interrupted = self._search(teams, candidates, budget, metric)
         attributes = self._chosen(bags, target, metric, table.n_features, teams, seed)
         committee = [bag for bag in bags if bag.candidate.name in attributes["member_names_"]]
 
@@ -188,7 +199,19 @@ class AutoModel(Estimator):
         if target.classes:
             attributes["classes_"] = target.classes[0]
         self._replace_fitted(attributes)
-        return self
+        reason = "all were tried"
+        if is_interrupted:
+            reason = "the search was interrupted"
+        elif len(bags) < len(candidates):
+            reason = "the time is up" if budget.is_late() else "the budget is used up"
+        running_fit().end(
+            "%d members, chosen from %d of %d models (%s), score %.4g",
+            len(committee),
+            len(bags),
+            len(candidates),
+            reason,
+            self.score_.score,
+        )
 
     def _budget(self, n_rows: int, n_features: int) -> Budget:
         check_choice("quality", self.quality, QUALITIES)
@@ -232,17 +255,24 @@ class AutoModel(Estimator):
         splits = [(np.setdiff1d(everything, test), test) for test in tests]
         return FoldTeams(teams, splits, 0 if labels is None else len(labels))
 
-    def _search(self, teams: FoldTeams, size: Size, budget: Budget) -> tuple[list[Bag], bool]:
+    def _search(
+        self,
+        teams: FoldTeams,
+        candidates: Sequence[Candidate],
+        budget: Budget,
+        metric: OobMetric,
+    ) -> tuple[list[Bag], bool]:
         """Fit candidates as long as the budget lasts; return them and whether it was interrupted.
 
         Once there is a member, the first Ctrl-C ends the search and keeps what there is.
         """
         bags: list[Bag] = []
-        for number, candidate in enumerate(portfolio(size)):
+        for number, candidate in enumerate(candidates):
             least = candidate.cost * len(teams.splits) * teams.share_of_rows
             if isinstance(candidate.estimator, BoostingModel):
                 least *= _LEAST_ROUNDS
             if bags and (budget.left < least or budget.is_late()):
+                _log.debug("%s: left out, %.1f units are left", candidate.name, budget.left)
                 continue  # a later one may be cheaper
             try:
                 bags.append(teams.fit(candidate, number, budget, 0.5 if bags else 0.6))
@@ -254,10 +284,13 @@ class AutoModel(Estimator):
                     "model(s) fitted so far",
                 )
                 return bags, True
-            self._show(bags[-1], budget)
+            self._show(bags[-1], budget, metric)
         return bags, False
 
-    def _show(self, bag: Bag, budget: Budget) -> None:
+    def _show(self, bag: Bag, budget: Budget, metric: OobMetric) -> None:
+        if _log.isEnabledFor(logging.DEBUG):
+            score = metric.score(bag.predictions, np.arange(len(bag.predictions)))
+            _log.debug("%s: score %.4g, %.2f s", bag.candidate.name, score, bag.seconds)
         if self.verbose:
             line = f"{type(self).__name__}: {bag.candidate.name}, {bag.seconds:.1f} s"
             sys.stderr.write(f"{line}; {budget.used:.1f} of {budget.units:.1f} units used\n")

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.files.codec_classes import register
 from committee.files.parts import Part, array
 from committee.tables.column import Column
-
-Floats = NDArray[np.float64]
 
 _N_HASHES = 4096
 _N_PARTS = 32

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from committee.bagging.samples import SampleFits
+from committee.base.arrays import Floats
 from committee.base.params import (
     check_choice,
     check_max_features,
@@ -21,7 +22,6 @@ from committee.base.params import (
 from committee.base.work import Progress
 from committee.evaluation.scored_target import ScoredTarget
 from committee.forests.fit import ForestDraws, ForestJob
-from committee.members.output import Floats
 from committee.tables.class_weights import class_weights
 from committee.tables.table import TableSchema, read_table
 from committee.tables.target import ClassTarget

@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 
 from committee.bagging.bagged_trees import grow_members, runs_in_engine
 from committee.bagging.samples import Draws, SampleFits
+from committee.base.arrays import Floats
 from committee.base.params import (
     check_bool,
     check_choice,
@@ -26,12 +27,19 @@ from committee.base.params import (
 )
 from committee.base.sampling import RowSampler, plan_features, plan_rows
 from committee.base.warn import warn
-from committee.base.work import Progress, chunks, count_workers, in_order, resolve_threads
+from committee.base.work import (
+    Progress,
+    chunks,
+    count_workers,
+    in_order,
+    resolve_threads,
+    running_fit,
+)
 from committee.evaluation.oob import OOB_ATTRIBUTES, OobRecorder, weighted_median
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.parts import FITTED, NOTHING, Part, array, instance, list_of, maybe, whole
 from committee.members.meta_estimator import MetaEstimator, check_estimator_kind, takes_weights
-from committee.members.output import Floats, MemberBlock, fitted_output
+from committee.members.output import MemberBlock, fitted_output
 from committee.members.training import TrainingData, is_own, prepared
 from committee.tables.native_table import AnyTable, data_fingerprint
 from committee.tables.target import check_same_length, read_weights
@@ -126,6 +134,7 @@ class BaggingModel(MetaEstimator):
     ) -> None:
         self._check_switches()
         table = AnyTable(X)
+        running_fit().begin(table.n_rows, table.n_features)
         target, y_members, attributes = self._read_target(y)
         check_same_length(table.n_rows, target.n_rows)
         weights = read_weights(sample_weight, table.n_rows)
@@ -171,6 +180,7 @@ class BaggingModel(MetaEstimator):
         if recorder is not None:
             attributes |= self._recorded(recorder)
         self._replace_fitted(attributes)
+        running_fit().end("%d members", len(members))
 
     def _fit_members(
         self, fits: SampleFits, kept: list[Any], recorder: OobRecorder | None

@@ -10,11 +10,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from committee.bagging.bagging_model import BaggingModel
+from committee.base.arrays import Floats
 from committee.base.params import check_choice, reads_one_fit
+from committee.base.work import FitLog
 from committee.evaluation.oob import OobRecorder
 from committee.evaluation.scored_target import ScoredTarget
 from committee.members.loaded_members import check_classifier
-from committee.members.output import Floats, MemberBlock, first_method, fitted_output
+from committee.members.output import MemberBlock, first_method, fitted_output
 from committee.tables.target import read_classes, warn_of_column
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier
@@ -189,7 +191,8 @@ class BaggingClassifier(ClassifierMixin, BaggingModel):
         self : BaggingClassifier
             The fitted estimator.
         """
-        self._fit(X, y, sample_weight, groups, fit_params)
+        with FitLog(type(self).__name__):
+            self._fit(X, y, sample_weight, groups, fit_params)
         return self
 
     def predict(self, X: Any, **params: Any) -> NDArray[Any]:

@@ -9,11 +9,12 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import get_tags
 
 from committee.bagging.bagging_model import BaggingModel
+from committee.base.arrays import Floats
 from committee.base.params import check_choice
+from committee.base.work import FitLog
 from committee.evaluation.oob import OobRecorder
 from committee.evaluation.scored_target import ScoredTarget
 from committee.members.loaded_members import check_regressor
-from committee.members.output import Floats
 from committee.tables.target import read_reals
 from committee.trees.trees import DecisionTreeRegressor
 
@@ -168,7 +169,8 @@ class BaggingRegressor(RegressorMixin, BaggingModel):
         self : BaggingRegressor
             The fitted estimator.
         """
-        self._fit(X, y, sample_weight, groups, fit_params)
+        with FitLog(type(self).__name__):
+            self._fit(X, y, sample_weight, groups, fit_params)
         return self
 
     def predict(self, X: Any, **params: Any) -> Floats:

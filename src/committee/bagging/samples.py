@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats, Rows
 from committee.base.sampling import RowSampler, member_seed, parameter_seed
-from committee.members.output import Floats, Output, fitted_output
+from committee.members.output import Output, fitted_output
 from committee.members.training import Task, Template, TrainingData, is_own
-
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Long work: how many threads it may use, how far it has come, and how it is interrupted.
+"""Long work: how many threads it may use, how far it has come, its log, how it is interrupted.
 
 A process is limited by its CPU affinity, by the quota of its container (cgroup) and by
 OMP_NUM_THREADS. Inside a worker process of joblib, loky or multiprocessing one thread is used,
@@ -9,6 +9,7 @@ only; `WorkingThreads` passes it on to the others.
 from __future__ import annotations
 
 import ctypes
+import logging
 import math
 import multiprocessing
 import numbers
@@ -19,9 +20,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar, copy_context
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import joblib
 from joblib.parallel import get_active_backend
@@ -168,6 +170,63 @@ class Progress:
         sys.stderr.write(line)
 
 
+_log = logging.getLogger("committee")
+
+
+class FitLog:
+    """Logs the begin and the end of a fit: at level INFO, inside of another fit at DEBUG.
+
+    Used as a context manager; `running_fit` returns it inside of the ``with`` statement.
+
+    Parameters
+    ----------
+    name : str
+        The class of the estimator.
+
+    Examples
+    --------
+    >>> with FitLog("RandomForestClassifier") as log:
+    ...     log.begin(1000, 20)
+    ...     log.end("%d trees", 100)
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._seconds_before = time.monotonic()
+        self._level = logging.DEBUG
+        self._result: tuple[Any, ...] | None = None
+
+    def __enter__(self) -> Self:
+        if _running_fit.get() is None:
+            self._level = logging.INFO
+        self._token = _running_fit.set(self)
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        _running_fit.reset(self._token)
+        if self._result is not None and kind is None:
+            seconds = time.monotonic() - self._seconds_before
+            text, *values = self._result
+            _log.log(self._level, f"%s: {text}, %.2f s", self._name, *values, seconds)
+
+    def begin(self, n_rows: int, n_columns: int) -> None:
+        """Log the size of the training table, as soon as it is known."""
+        _log.log(self._level, "%s: %d rows, %d columns", self._name, n_rows, n_columns)
+
+    def end(self, result: str, *values: object) -> None:
+        """Note what the fit made, in the format of `logging`; it is logged if nothing fails."""
+        self._result = (result, *values)
+
+
+# Threads of `in_order` see the fit that has started them.
+_running_fit: ContextVar[FitLog | None] = ContextVar("running fit", default=None)
+
+
+def running_fit() -> FitLog:
+    """Return the log of the innermost fit that is running."""
+    return _running_fit.get() or FitLog("fit")
+
+
 class WorkingThreads:
     """The threads that are inside a ``with`` statement of this object, to be interrupted.
 
@@ -250,6 +309,7 @@ def _in_threads(
 ) -> Iterator[Any]:
     """Yield the same by plain threads, which are there at once; joblib takes 10 ms to look."""
     config = get_config()  # of scikit-learn; each thread has its own
+    context = copy_context()
     working = WorkingThreads()
 
     def call(arguments: tuple[Any, ...]) -> Any:
@@ -258,7 +318,7 @@ def _in_threads(
 
     with ThreadPoolExecutor(n_workers) as pool:
         try:
-            yield from pool.map(call, calls)
+            yield from pool.map(lambda arguments: context.copy().run(call, arguments), calls)
         except BaseException:
             # What waits was called off by `map`; who works would be waited for.
             working.interrupt()

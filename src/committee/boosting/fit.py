@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
 
-from committee.base.arrays import Floats, Rows
+from committee.base.arrays import Floats
 from committee.base.params import check_seed
 from committee.base.sampling import SeedUse, parameter_seed
-from committee.base.work import Progress, resolve_threads
+from committee.base.work import FitLog, Progress, resolve_threads, running_fit
 from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum, start_of
 from committee.boosting.any_learner import AnyLearner
 from committee.boosting.defaults import BoostingChoices, choose
@@ -30,11 +29,9 @@ from committee.boosting.warm_start import LastFit
 from committee.evaluation.content_order import Counts
 from committee.evaluation.early_stopping import Stopper, TrainingLog, Watch
 from committee.losses.objective import Objective
-from committee.tables.source import open_source
 from committee.tables.target import check_same_length, read_weights
 
-# Up to so many cells, the fits of several folds run side by side, with one thread each.
-_SMALL_CELLS = 2**22
+_log = logging.getLogger(__name__)
 
 
 class BoostingModel(FittedBoosting):
@@ -93,35 +90,13 @@ class BoostingModel(FittedBoosting):
         is_warm = params.warm_start and hasattr(self, "_sum")
         last = LastFit(dict(vars(self))) if is_warm else None
         seed = check_seed(params.random_state) if last is None else last.seed
-        plan = BoostingFit(params, self._task(params), last, seed, type(self).__name__, X, eval_set)
-        attributes = plan.run(y, sample_weight, groups)
+        name = type(self).__name__
+        plan = BoostingFit(params, self._task(params), last, seed, name, X, eval_set)
+        with FitLog(name):
+            attributes = plan.run(y, sample_weight, groups)
         # All together at the end: a fit that fails leaves the estimator as it was.
         self._replace_fitted(attributes)
         return self
-
-    def _fit_folds(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        parts: Sequence[Rows],
-        may_go_on: Callable[[int], bool] = lambda n_rounds: True,
-    ) -> tuple[list[Self], RoundChoice]:
-        """Return copies fitted to all rows but a part each; see `BoostingFit.run_folds`."""
-        params = BoostingParameters.of(self)
-        params.check(None)
-        n_workers = resolve_threads(params.n_jobs) if _is_small(X) else 1
-        if n_workers > 1:
-            params = replace(params, n_jobs=1)
-        seed = check_seed(params.random_state)
-        plan = BoostingFit(params, self._task(params), None, seed, type(self).__name__, X, None)
-        fits, choice = plan.run_folds(y, sample_weight, parts, may_go_on, n_workers)
-        models = []
-        for attributes in fits:
-            model = clone(self)
-            model._replace_fitted(attributes)
-            models.append(model)
-        return models, choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +134,10 @@ class BoostingFit:
         params, last = self.params, self.last
         unbinned = TrainingTable.read(self.X, params)
         rows = self._read_rows(y, sample_weight, groups, unbinned)
+        running_fit().begin(unbinned.n_rows, unbinned.n_features)
         if self._stops and self.eval_set is None:
             rows = rows.without(self._held_out(rows))
+            _log.debug("%s: learns from %d rows, others are held out", self.name, rows.n_counted)
         choices = self._choose(unbinned, rows)
         n_kept = 0 if last is None else last.count_kept(choices.n_estimators)
         table = self._binned(unbinned, rows)
@@ -178,76 +155,10 @@ class BoostingFit:
         n_rounds = choices.n_estimators
         rounds = job.run(n_kept, n_rounds, self._progress("rounds", n_rounds))
         attributes |= self._results(rounds, job, n_kept, table, choices.learning_rate)
+        running_fit().end("%s", self._outcome(job, choices, round_choice, n_kept + len(rounds)))
         return attributes | self._described(
             table, rows, choices, start, job, round_choice, attributes
         )
-
-    def run_folds(
-        self,
-        y: Any,
-        sample_weight: Any,
-        parts: Sequence[Rows],
-        may_go_on: Callable[[int], bool],
-        n_workers: int,
-    ) -> tuple[list[dict[str, Any]], RoundChoice]:
-        """Fit to all rows but a part, for each part, with the number of rounds that suits all best.
-
-        Parameters
-        ----------
-        y, sample_weight
-            As in `fit`.
-        parts : sequence of ndarray of int
-            Rows that are held out, ascending.
-        may_go_on : callable
-            Called with the number of rounds so far; False ends the search for more.
-        n_workers : int
-            Fits that run side by side.
-
-        Returns
-        -------
-        fits : list of dict
-            The fitted attributes of each fit.
-        choice : RoundChoice
-            The mean of the validation curves.
-        """
-        unbinned = TrainingTable.read(self.X, self.params)
-        rows = self._read_rows(y, sample_weight, None, unbinned)
-        choices = self._choose(unbinned, rows)
-        table = self._binned(unbinned, rows)
-        folds = []
-        for part in parts:
-            held_out = np.zeros_like(rows.repetitions)
-            held_out[part] = rows.repetitions[part]
-            folds.append(rows.without(held_out))
-        tables = [
-            table if table.statistics is None else self._binned(unbinned, fold) for fold in folds
-        ]
-        jobs = [self._fold_job(own, fold, choices) for own, fold in zip(tables, folds, strict=True)]
-        made: list[list[list[Any]]] = [[] for _ in jobs]
-        choice = choose_rounds(
-            jobs,
-            choices.n_estimators,
-            choices.patience,
-            self._progress("rounds at most", choices.n_estimators),
-            made,
-            may_go_on,
-            n_workers,
-        )
-        fits = []
-        for own, fold, job, rounds in zip(tables, folds, jobs, made, strict=True):
-            attributes = self.task.attributes(rows.target) | {
-                "_sum": self._sum(
-                    rounds[: choice.n_rounds], choice.n_rounds, own, choices.learning_rate
-                ),
-                "training_log_": job.log.head(choice.n_rounds),
-                "best_iteration_": choice.n_rounds,
-                "n_estimators_": choice.n_rounds,
-            }
-            start = self._start(fold)
-            fits.append(
-                attributes | self._described(own, fold, choices, start, job, choice, attributes)
-            )
-        return fits, choice
 
     def _described(
         self,
@@ -281,6 +192,24 @@ class BoostingFit:
             attributes["schema_"] = table.schema
         return attributes
 
+    def _outcome(
+        self,
+        job: BoostingJob,
+        choices: BoostingChoices,
+        round_choice: RoundChoice | None,
+        n_made: int,
+    ) -> str:
+        """Return the number of rounds in words, and why there are no more."""
+        if job.stopper.is_out_of_patience:
+            return f"{max(job.stopper.best, 1)} rounds, the best of {n_made}: no improvement since"
+        if n_made < choices.n_estimators:
+            return f"{n_made} rounds: a callback ended the fit"
+        if self._stops:
+            return f"{max(job.stopper.best, 1)} rounds, the best of {n_made}: the limit was reached"
+        if choices.n_folds > 0 and round_choice is not None:
+            return f"{n_made} rounds, chosen on held-out rows ({round_choice.summary})"
+        return f"{n_made} rounds, as given"
+
     # ---- rows and settings ----
 
     @property
@@ -309,7 +238,7 @@ class BoostingFit:
 
     def _choose(self, table: TrainingTable, rows: TrainingRows) -> BoostingChoices:
         """Return the values of the parameters that may be "auto"."""
-        return choose(
+        choices = choose(
             self.params,
             rows.n_counted,
             table.n_features,
@@ -317,9 +246,15 @@ class BoostingFit:
             is_divisible=rows.is_divisible,
             kept=None if self.last is None else self.last.chosen_params,
         )
+        _log.debug("%s: %s", self.name, choices)
+        return choices
 
     def _binned(self, table: TrainingTable, rows: TrainingRows) -> TrainingTable:
-        return table.binned(self.params, rows, parameter_seed(self.seed, SeedUse.ORDERS))
+        binned = table.binned(self.params, rows, parameter_seed(self.seed, SeedUse.ORDERS))
+        if binned.statistics is not None:
+            encoded = binned.statistics.features
+            _log.debug("%s: target statistics in place of the columns %s", self.name, encoded)
+        return binned
 
     # ---- the number of rounds ----
 
@@ -341,6 +276,8 @@ class BoostingFit:
             binned = table if table.statistics is None else self._binned(unbinned, fold)
             job = self._fold_job(binned, fold, choices)
             jobs.append(job)
+        sizes = [int(part.sum()) for part in parts]
+        _log.debug("%s: %s rows held out in turn to choose rounds", self.name, sizes)
         noun = f"rounds at most, in {len(parts)} part{'s' if len(parts) > 1 else ''} to choose"
         progress = self._progress(noun, choices.n_estimators)
         return choose_rounds(jobs, choices.n_estimators, choices.patience, progress)
@@ -470,12 +407,6 @@ class BoostingFit:
             rates = [learning_rate] * len(rounds)
             more = LearnerSum(rounds, rates, table.names, table.n_features)
         return more if before is None else before.joined(more)
-
-
-def _is_small(X: Any) -> bool:
-    """Whether fits to a table do better side by side than with several threads each."""
-    source = open_source(X)
-    return source.n_rows * source.n_features <= _SMALL_CELLS
 
 
 def _opened(eval_set: Any) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ the minimum of the mean of their validation curves is the number of rounds.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ from committee.files.codec_classes import register
 from committee.files.parts import FLAG, Part, array, whole
 from committee.losses.arithmetic import LARGEST, mean_loss
 from committee.losses.objective import Objective
+
+_log = logging.getLogger(__name__)
 
 Callback = Callable[[int, TrainingLog], Any]
 
@@ -216,15 +219,19 @@ class RoundChoice:
         index = pd.RangeIndex(1, len(self.mean) + 1, name="round")
         return pd.DataFrame(columns, index=index)
 
-    def __repr__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """The choice in words."""
         best, what = self.n_rounds, "score" if self.is_score else "loss"
         value, error = self.mean[best - 1], self.standard_error[best - 1]
         spread = "" if np.isnan(error) else f" ± {error:.2g}"
         where = f"{self.n_folds} folds" if self.n_folds > 1 else "one held-out part"
         n_tried = len(self.mean)
         end = ", still improving" if self.is_still_improving else ""
-        summary = f"{best} of {n_tried} rounds, {what} {value:.4g}{spread} in {where}{end}"
-        return f"RoundChoice({summary})"
+        return f"{best} of {n_tried} rounds, {what} {value:.4g}{spread} in {where}{end}"
+
+    def __repr__(self) -> str:
+        return f"RoundChoice({self.summary})"
 
     @property
     def is_still_improving(self) -> bool:
@@ -280,11 +287,20 @@ def choose_rounds(
         made = _side_by_side(jobs, begin, end, n_workers)
         for own, rounds in zip(kept or (), made, strict=kept is not None):
             own += rounds
-        choice = RoundChoice.of_curves(np.array([_curve(job) for job in jobs]), is_score)
+        curves = np.array([_curve(job) for job in jobs])
+        choice = RoundChoice.of_curves(curves, is_score)
         progress.show(end)
         best = choice.n_rounds
-        if end - best >= max(patience, best // 3) or _is_done(choice) or not may_go_on(end):
+        if end - best >= max(patience, best // 3):
+            reason = f"none of the last {end - best} was better"
+        elif _is_done(choice):
+            reason = "nothing is left of the loss"
+        else:
+            reason = "" if may_go_on(end) else "the work for it is used up"
+        if reason:
             break
+    own = (curves.argmin(axis=1) + 1).tolist()
+    _log.debug("%s, by part %s; %s", choice.summary, own, reason or "the limit was reached")
     return choice
 
 

@@ -16,8 +16,9 @@ from sklearn import get_config
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from committee.base.arrays import Floats
 from committee.base.params import Estimator, check_seed, check_verbose
-from committee.base.work import Progress
+from committee.base.work import FitLog, Progress, running_fit
 from committee.combining.level_one import (
     LayerPlan,
     LevelOne,
@@ -28,7 +29,7 @@ from committee.combining.level_one import (
     layer_members,
     plan_level_one,
 )
-from committee.members.output import Floats, Output, OutputRule, will_have
+from committee.members.output import Output, OutputRule, will_have
 from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
 from committee.tables.target import (
@@ -246,7 +247,9 @@ class CommitteeModel(NamedMembers):
         self : estimator
             The fitted estimator.
         """
-        self._fit(X, y, sample_weight, groups, fit_params)
+        with FitLog(type(self).__name__) as log:
+            self._fit(X, y, sample_weight, groups, fit_params)
+            log.end("%s", self._outcome)
         return self
 
     def _check_switches(self) -> None:
@@ -262,6 +265,7 @@ class CommitteeModel(NamedMembers):
     ) -> tuple[TrainingData, int]:
         """Read table, target and weights; return them as training data, and the seed."""
         table = AnyTable(X)
+        running_fit().begin(table.n_rows, table.n_features)
         codes, labels = self._read_target(y, pairs)
         check_same_length(table.n_rows, len(codes))
         weights = read_weights(sample_weight, table.n_rows)
@@ -291,6 +295,11 @@ class CommitteeModel(NamedMembers):
 
     def _progress(self, n_all: int, noun: str = "fits") -> Progress:
         return Progress(type(self).__name__, noun, max(1, n_all), int(self.verbose))
+
+    @property
+    def _outcome(self) -> str:
+        """What the fit made, in words."""
+        return f"{len(self.estimators_)} members"
 
     def _adopt(self, data: TrainingData, attributes: dict[str, Any]) -> None:
         """Set all fitted attributes together, when nothing can fail any more."""

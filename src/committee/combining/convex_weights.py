@@ -16,14 +16,13 @@ from scipy.sparse import issparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from committee.base.arrays import Floats
 from committee.base.products import weighted_sum
 from committee.combining.least_squares import nonnegative_weights, triangular_factor
 from committee.files.codec_classes import register
 from committee.files.parts import Part, array, list_of, one_of, whole
 from committee.members.output import METHODS
 from committee.tables.native_table import AnyTable
-
-Floats = NDArray[np.float64]
 
 _MOST_STEPS = 2_000
 _SMALL_STEP = 1e-9

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 
+from committee.base.arrays import Floats
 from committee.files.codec_classes import register
 from committee.files.parts import FITTED, Part, instance, list_of
 from committee.members.loaded_members import check_outputs
-from committee.members.output import Floats, Output
+from committee.members.output import Output
 from committee.tables.native_table import reads_tables
 
 

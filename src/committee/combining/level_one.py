@@ -26,13 +26,14 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
+from committee.base.arrays import Floats, Rows
 from committee.base.params import check_int, check_real, is_int, is_real
 from committee.base.sampling import SeedUse, number_groups, parameter_seed
 from committee.base.work import Progress
 from committee.combining.fold_mean import FoldMean
 from committee.evaluation.early_stopping import fold_rows, held_out_rows
-from committee.members.output import Floats, Output, OutputRule, has_out_of_bag
-from committee.members.training import Rows, Task, TrainingData, is_own
+from committee.members.output import Output, OutputRule, has_out_of_bag
+from committee.members.training import Task, TrainingData, is_own
 
 Named = list[tuple[str, Any]]
 Split = tuple[Rows, Rows]

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
+from committee.base.arrays import Floats
 from committee.base.params import check_choice, check_int, check_real, check_seed
 from committee.base.warn import warn
 from committee.base.work import resolve_threads
-from committee.evaluation.bootstrap_resamples import Floats, Resample, open_study
+from committee.evaluation.bootstrap_resamples import Resample, open_study
 from committee.evaluation.point632 import combine_632
 
 __all__ = ["BootstrapScore", "bootstrap_score"]

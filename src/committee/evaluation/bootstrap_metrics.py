@@ -14,12 +14,10 @@ from sklearn.base import is_regressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import check_scoring, get_scorer_names
 
+from committee.base.arrays import Floats
 from committee.base.params import is_real
 from committee.base.products import dot
 from committee.evaluation.point632 import no_information_squared_error
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Scores that are means over rows, by name. For these each row is averaged over the resamples that
 # left it out, and the no-information score has a closed form.

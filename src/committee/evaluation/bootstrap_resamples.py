@@ -18,6 +18,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
+from committee.base.arrays import Floats, Rows
 from committee.base.params import is_false
 from committee.base.warn import warn
 from committee.evaluation.bootstrap_metrics import (
@@ -29,9 +30,6 @@ from committee.evaluation.bootstrap_metrics import (
 )
 from committee.tables.frame import as_narwhals
 from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.base.products import row_products
 
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 # Cells of the largest working matrix (rows to predict x training rows), 32 MB.

@@ -10,13 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats, Rows
 from committee.base.sampling import number_groups
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
 from committee.files.codec_classes import register
 from committee.files.parts import Part, array
 from committee.losses.objective import Objective
-
-Floats = NDArray[np.float64]
 
 
 @register("TrainingLog")
@@ -143,9 +142,6 @@ def _shown(n_rounds: int) -> list[int]:
     if n_rounds <= 12:
         return list(range(n_rounds))
     return sorted({*np.linspace(0, n_rounds - 1, 10).astype(int).tolist()})
-
-
-Rows = NDArray[np.intp]
 
 
 def held_out_rows(
@@ -424,4 +420,9 @@ class Stopper:
             self._goal, self._since = badness - self._tol, 0
         else:
             self._since += 1
+        return self.is_out_of_patience
+
+    @property
+    def is_out_of_patience(self) -> bool:
+        """Whether there has been no improvement for too long."""
         return self._patience is not None and self._since >= self._patience

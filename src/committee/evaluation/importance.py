@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.trees.tree_view import TreeView
-
-Floats = NDArray[np.float64]
 
 _SHOWN = 12
 

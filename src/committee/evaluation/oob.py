@@ -19,10 +19,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats, Rows
 from committee.base.params import is_false
 from committee.base.warn import warn
 from committee.evaluation.point632 import combine_632
-from committee.evaluation.scored_target import Floats, OobMetric, Rows, ScoredTarget
+from committee.evaluation.scored_target import OobMetric, ScoredTarget
 from committee.files.codec_classes import register
 from committee.files.parts import Part, array
 

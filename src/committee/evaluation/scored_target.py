@@ -17,15 +17,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
+from committee.base.arrays import Floats, Rows
 from committee.base.params import is_true
 from committee.evaluation.point632 import (
     no_information_accuracy,
     no_information_score,
     no_information_squared_error,
 )
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

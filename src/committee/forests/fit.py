@@ -29,7 +29,7 @@ from committee.base.params import (
 )
 from committee.base.sampling import RowSampler, plan_features, plan_rows, row_seed, tree_seed
 from committee.base.warn import warn
-from committee.base.work import Progress, resolve_threads
+from committee.base.work import FitLog, Progress, resolve_threads
 from committee.evaluation.oob import OobEstimates
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.forests.fitted_forest import FittedForest
@@ -257,12 +257,14 @@ class ForestModel(FittedForest, ABC):
         self : estimator
             The fitted estimator.
         """
-        self._fit(X, y, sample_weight, groups)
+        self._check_switches()
+        with FitLog(type(self).__name__) as log:
+            self._fit(X, y, sample_weight, groups, log)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
-        self._check_switches()
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, log: FitLog) -> None:
         table, schema = read_table(X, self.categorical_features, self.numeric_text)
+        log.begin(table.n_rows, schema.n_features)
         weights = read_weights(sample_weight, table.n_rows)
         target = self._read_target(y, weights)
         check_same_length(table.n_rows, target.n_rows)
@@ -287,6 +289,9 @@ class ForestModel(FittedForest, ABC):
         if schema.names is not None:
             attributes["feature_names_in_"] = np.array(schema.names, dtype=object)
         self._replace_fitted(attributes)
+        is_all = forest.n_trees == self.n_estimators
+        reason = "as given" if is_all else "the out-of-bag error is flat"
+        log.end("%d of %d trees: %s", forest.n_trees, self.n_estimators, reason)
 
     def _check_switches(self) -> None:
         check_int("n_estimators", self.n_estimators, 1, 2**31 - 1)

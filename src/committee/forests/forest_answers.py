@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from committee.base.arrays import Floats
 from committee.base.params import check_bool, check_choice, check_int, check_seed
 from committee.base.sampling import member_seed, row_seed
 from committee.base.work import resolve_threads
@@ -19,7 +20,6 @@ from committee.evaluation.importance import Importances, debiased_decreases, gro
 from committee.forests.forest_theory import ForestTheory
 from committee.forests.leaf_weights import leaf_matrix
 from committee.forests.proximity import oob_proximities, proximities
-from committee.forests.training_table import Floats
 from committee.tables.target import read_weights
 from committee.trees.tree_view import TreeView
 

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from committee.base.arrays import Floats
 from committee.base.params import check_choice, check_int, check_seed
 from committee.base.sampling import member_seed
-from committee.forests.training_table import Floats, TrainingTable
+from committee.forests.training_table import TrainingTable
 from committee.forests.variance import ErrorTally, VarianceDecomposition, between_and_within
 from committee.tables.native_table import AnyTable
 

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-Floats = NDArray[np.float64]
+from committee.base.arrays import Floats
+
 Leaves = NDArray[np.unsignedinteger]
 
 # Entries of a product that are made at a time: rows to predict x trees x rows of a leaf.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
-Floats = NDArray[np.float64]
+from committee.base.arrays import Floats
 
 # Cells of the dense matrix that is made at a time when only the nearest rows are kept.
 _CELLS = 2**22

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.evaluation.importance import one_hot
 from committee.tables.table import fingerprint
 from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from committee import _core
     from committee.base.sampling import RowSampler
     from committee.tables.table import TableSchema
-
-Floats = NDArray[np.float64]
 
 
 class TrainingTable:

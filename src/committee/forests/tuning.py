@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
+from committee.base.arrays import Floats
 from committee.base.params import (
     check_bool,
     check_choice,
@@ -34,7 +35,6 @@ from committee.tables.target import read_weights
 
 __all__ = ["TuningCandidate", "TuningResult", "tune_max_features"]
 
-Floats = NDArray[np.float64]
 
 # How a loss depends on the trees that happened to be grown is seen by leaving out blocks of them.
 _N_BLOCKS = 5

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.base.params import check_bool, check_choice, check_int, check_real, check_seed
 from committee.evaluation import conformal as _conformal
 from committee.forests.leaf_weights import LeafMembers, leaf_matrix, leaf_spreads, quantiles_of_rows
@@ -16,8 +17,6 @@ from committee.forests.training_table import TrainingTable
 
 if TYPE_CHECKING:
     pass
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from committee.base.arrays import Floats
 
 
 def forest_variance(rho: float, tree_variance: float, n_trees: int) -> float:

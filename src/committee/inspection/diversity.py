@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.base.params import check_choice
 from committee.base.products import row_products, weighted_products
 from committee.inspection.ensemble_members import EnsembleMembers, members_of
 from committee.tables.native_table import AnyTable
 from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 _BLOCK_CELLS = 2**24  # predictions held at a time

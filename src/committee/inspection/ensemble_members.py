@@ -19,10 +19,11 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch
 
+from committee.base.arrays import Floats
 from committee.base.products import weighted_sum
 from committee.combining.combiner import CommitteeModel
 from committee.evaluation.oob import OOB_ATTRIBUTES
-from committee.members.output import Floats, Output, fitted_output
+from committee.members.output import Output, fitted_output
 from committee.members.training import is_own
 from committee.tables.native_table import AnyTable
 

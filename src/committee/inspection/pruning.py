@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from committee.base.arrays import Floats
 from committee.base.params import check_int, check_real
 from committee.base.warn import warn
-from committee.combining.selection.candidate_scores import Floats, MemberPredictions
+from committee.combining.selection.candidate_scores import MemberPredictions
 from committee.combining.selection.greedy_selection import Path, cross_fitted, walk
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.codec_classes import register

@@ -16,12 +16,12 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
+from committee.base.arrays import Floats
 from committee.base.params import is_int, is_real
 from committee.files.codec_classes import register
 from committee.files.parts import FLAG, LABELS, NOTHING, Part, array, one_of, whole
 from committee.tables.native_table import AnyTable
 
-Floats = NDArray[np.float64]
 Columns = NDArray[np.int64] | None
 
 METHODS = ("predict_proba", "decision_function", "predict")

@@ -9,8 +9,10 @@ without gaps get them.
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,16 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from committee.base.arrays import Floats, Rows
 from committee.base.sampling import member_seed, parameter_seed
 from committee.base.work import Progress, count_workers, in_order, plain_algebra, resolve_threads
 from committee.members.meta_estimator import wants_weights
-from committee.members.output import Floats, Output
+from committee.members.output import Output
 from committee.members.renumbered import without_gaps
 from committee.tables.native_table import AnyTable, reads_tables, shown_target
 from committee.tables.source import SharedSource
 from committee.tables.target import are_repetitions
 
-Rows = NDArray[np.int64]
+_log = logging.getLogger(__name__)
 
 # Up to this many cells, members of this library run side by side, one thread each; above it they
 # run one after the other, each with all threads.
@@ -285,7 +288,11 @@ class TrainingData:
         self, task: Task, n_threads: int = 1, parts: Parts | None = None
     ) -> tuple[Any, Floats | None]:
         """Do a task; return the member, if it is kept, and its predictions on the test rows."""
+        begin = time.monotonic()
         member = self.fit(task, n_threads, parts)
+        if _log.isEnabledFor(logging.DEBUG):
+            size, seconds = self._size(task.train), time.monotonic() - begin
+            _log.debug("%s: fitted to %s, %.2f s", task.template.title, size, seconds)
         if parts is not None:
             parts.leave(task.train)
         predicted = None

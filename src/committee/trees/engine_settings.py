@@ -5,6 +5,8 @@ Trees and forests have these parameters in common; one function checks them for 
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +24,8 @@ from committee.base.params import (
 )
 from committee.tables.table import Kind, SharedTable, TableSchema
 from committee.tables.target import are_repetitions
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -224,6 +228,11 @@ def bin_table(
     n_levels = [len(feature.levels or ()) for feature in schema.features]
 
     def bin_by(own: _core.Table, by: NDArray[np.float64] | None) -> _core.BinnedDataset:
+        if _log.isEnabledFor(logging.DEBUG):
+            labels = Counter(feature.label for feature in schema.features)
+            kinds = ", ".join(f"{count} {label}" for label, count in labels.items())
+            what = "ranks of values" if exact else f"at most {max_bins} bins a column"
+            _log.debug("%d rows in %s; columns: %s", own.n_rows, what, kinds)
         return _core.BinnedDataset(
             own, by, n_levels, max_bins=max_bins, exact=exact, n_threads=n_threads
         )

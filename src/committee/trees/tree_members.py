@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from committee import _core
+from committee.base.arrays import Floats
 from committee.base.sampling import RowSampler, member_seed
 from committee.files.codec_classes import register
 from committee.files.parts import LABELS, NOTHING, Part, instance, whole
 from committee.files.tree_arrays import tree_kinds
-from committee.members.output import Floats
 from committee.tables.table import TableSchema
 from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 

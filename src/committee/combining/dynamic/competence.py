@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from committee.base.arrays import Floats
 
 _EQUAL = 1e-12  # relative: what differs by less is a tie
 

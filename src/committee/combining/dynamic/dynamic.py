@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from committee.base.arrays import Floats
 from committee.base.params import check_choice
 from committee.combining.combiner import OfClassifiers, OfRegressors
 from committee.combining.dynamic.competence import mean_weights, vote_weights
 from committee.combining.dynamic.dynamic_model import DynamicModel
-
-Floats = NDArray[np.float64]
 
 
 class DynamicSelectionClassifier(ClassifierMixin, OfClassifiers, DynamicModel):

@@ -13,13 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.base.params import check_bool, check_choice, check_int
 from committee.combining.combiner import CommitteeModel
 from committee.combining.dynamic.competence import LocalCompetence, by_distance, local_means
 from committee.combining.dynamic.neighborhood import METRICS, Neighborhood
 from committee.files.parts import FITTED, Part, instance, list_of, whole
 from committee.members.loaded_members import check_class_counts, check_outputs
-from committee.members.output import Floats, Output, predict_each
+from committee.members.output import Output, predict_each
 from committee.tables.native_table import AnyTable
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from committee import _core
+from committee.base.arrays import Floats
 from committee.base.work import resolve_threads
 from committee.files.codec_classes import register
 from committee.files.parts import FLAG, Part, array, instance, one_of, real, tuple_of
@@ -27,7 +28,6 @@ from committee.tables.native_table import AnyTable
 from committee.tables.numeric_text import TextReader
 from committee.tables.table import TableSchema
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 METRICS = ("euclidean", "manhattan")

@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats, Rows
 from committee.base.products import dot, weighted_products, weighted_sum
-from committee.evaluation.scored_target import OobMetric, Rows, ScoredTarget
-
-Floats = NDArray[np.float64]
+from committee.evaluation.scored_target import OobMetric, ScoredTarget
 
 # So many numbers are worked on at a time: they stay in the cache.
 _BLOCK = 2**17

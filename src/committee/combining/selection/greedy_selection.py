@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.combining.selection.candidate_scores import (
     CommitteeScorer,
-    Floats,
     MemberPredictions,
 )
 from committee.evaluation.early_stopping import fold_rows

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from committee.base.arrays import Floats
 from committee.combining.combiner import OfClassifiers, OfRegressors
-from committee.combining.selection.candidate_scores import Floats
 from committee.combining.selection.selection_model import SelectionModel
 
 

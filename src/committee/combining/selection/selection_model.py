@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from committee.base.arrays import Floats
 from committee.base.params import check_bool, check_int, check_real
 from committee.base.sampling import SeedUse, parameter_seed
 from committee.combining.combiner import CommitteeModel
 from committee.combining.level_one import LevelOne, Named
-from committee.combining.selection.candidate_scores import Floats, MemberPredictions
+from committee.combining.selection.candidate_scores import MemberPredictions
 from committee.combining.selection.greedy_selection import SelectionRules
 from committee.combining.selection.selection_record import Selection, select
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
@@ -93,6 +94,10 @@ class SelectionModel(CommitteeModel):
             "_outputs": [layer.members[place].output for place in chosen],
         }
         self._adopt(data, attributes)
+
+    @property
+    def _outcome(self) -> str:
+        return f"{len(self.estimators_)} of {len(self.weights_)} members chosen"
 
     def _select(
         self, data: TrainingData, layer: LevelOne, pairs: Named, groups: Any, seed: int

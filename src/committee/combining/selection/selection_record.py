@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.combining.selection.candidate_scores import (
     CommitteeScorer,
-    Floats,
     MemberPredictions,
 )
 from committee.combining.selection.greedy_selection import (

@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.metaestimators import available_if
 
+from committee.base.arrays import Floats
 from committee.base.params import check_choice, is_false, reads_one_fit
 from committee.combining.combiner import OfClassifiers
 from committee.combining.convex_weights import ConvexClassifier
@@ -24,7 +25,7 @@ from committee.combining.stacking.label_sets import (
 )
 from committee.combining.stacking.leak_check import LeakCheck
 from committee.combining.stacking.stacking_model import StackingModel, StackRules
-from committee.members.output import METHODS, Floats, Output, OutputRule, fitted_output
+from committee.members.output import METHODS, Output, OutputRule, fitted_output
 from committee.members.training import TrainingData, fit_estimator
 
 _METHODS = ("auto", "predict_proba", "decision_function", "predict", "log_odds")

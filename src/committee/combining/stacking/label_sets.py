@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.members.output import Floats, Output
+from committee.base.arrays import Floats
+from committee.members.output import Output
 
 
 def read_label_sets(y: Any) -> tuple[NDArray[np.int64], list[NDArray[Any]]] | None:

@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold
 
+from committee.base.arrays import Floats, Rows
 from committee.base.params import is_real
 from committee.base.sampling import SeedUse, number_groups, parameter_seed
 from committee.combining.level_one import LevelOnePlan, PlanRows, layer_members, plan_level_one
@@ -28,8 +29,7 @@ from committee.combining.stacking.stacking_model import (
     placed,
 )
 from committee.evaluation.early_stopping import held_out_rows
-from committee.members.output import Floats
-from committee.members.training import Rows, Task, TrainingData
+from committee.members.training import Task, TrainingData
 from committee.tables.native_table import AnyTable
 
 

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 
+from committee.base.arrays import Floats
 from committee.base.products import dot
 from committee.evaluation.content_order import table_keys
 from committee.files.codec_classes import register
 from committee.files.parts import NOTHING, NUMBER, TEXT, Part, array, tuple_of
 from committee.tables.native_table import AnyTable
-
-Floats = NDArray[np.float64]
 
 # A gap of so many standard errors, and of such a share of the loss, is called leakage. None of 174
 # stacks of real tables that could not leak had it (benchmarks/studies/leakage.py; with 2 standard

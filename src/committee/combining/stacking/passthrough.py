@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import hstack as sparse_hstack
 from scipy.sparse import issparse
 
-from committee.members.output import Floats
+from committee.base.arrays import Floats
 from committee.tables.frame import as_narwhals
 
 

@@ -13,11 +13,12 @@ from scipy.sparse import diags, issparse
 from sklearn.base import RegressorMixin
 from sklearn.linear_model import RidgeCV
 
+from committee.base.arrays import Floats
 from committee.combining.combiner import OfRegressors
 from committee.combining.convex_weights import ConvexRegressor
 from committee.combining.stacking.leak_check import LeakCheck
 from committee.combining.stacking.stacking_model import StackingModel, StackRules
-from committee.members.output import Floats, Output
+from committee.members.output import Output
 from committee.members.training import fit_estimator
 from committee.tables.native_table import AnyTable
 

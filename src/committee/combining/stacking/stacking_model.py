@@ -14,6 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
+from committee.base.arrays import Floats, Rows
 from committee.base.params import check_bool, check_choice, check_real, is_false, is_real
 from committee.base.warn import warn
 from committee.base.work import Progress, plain_algebra
@@ -39,9 +40,8 @@ from committee.members.loaded_members import (
     check_regressor,
 )
 from committee.members.meta_estimator import wants_weights
-from committee.members.output import Floats, Output, OutputRule, none_predicted, predict_each
+from committee.members.output import Output, OutputRule, none_predicted, predict_each
 from committee.members.training import (
-    Rows,
     TrainingData,
     is_own,
     one_class_error,
@@ -311,6 +311,10 @@ class StackingModel(TransformerMixin, CommitteeModel):
         return router.add(final_estimator=final, method_mapping=mapping)
 
     # ---- fitting ----
+
+    @property
+    def _outcome(self) -> str:
+        return f"{super()._outcome}, combined by {type(self.final_estimator_).__name__}"
 
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, fit_params: Mapping[str, Any]

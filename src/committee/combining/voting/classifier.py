@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import column_or_1d
 
+from committee.base.arrays import Floats
 from committee.base.params import check_bool, check_choice
 from committee.combining.combiner import OfClassifiers
 from committee.combining.convex_weights import blend_weights, mixture_weights
@@ -24,9 +25,6 @@ from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
 from committee.tables.target import check_same_length
 from committee.trees.engine_settings import RowWeights
-
-Floats = NDArray[np.float64]
-
 
 _RULES = ("hard", "soft", "majority", "plurality", "weighted", "confidence")
 

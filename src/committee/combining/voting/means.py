@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Floats
 from committee.evaluation.oob import weighted_median
-
-Floats = NDArray[np.float64]
 
 COMBINATIONS = ("mean", "median", "trimmed", "geometric")
 

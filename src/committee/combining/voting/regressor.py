@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from committee.base.arrays import Floats
 from committee.combining.combiner import OfRegressors
 from committee.combining.convex_weights import blend_weights
 from committee.combining.voting.means import combine
 from committee.combining.voting.votes import VoteExplanation, Votes
 from committee.combining.voting.voting_model import VotingModel
-
-Floats = NDArray[np.float64]
 
 
 class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):

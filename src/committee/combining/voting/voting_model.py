@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
+from committee.base.arrays import Floats
 from committee.base.params import check_choice, check_real
 from committee.combining.combiner import CommitteeModel
 from committee.combining.level_one import LayerPlan, LevelOne, Named, layer_members
 from committee.combining.voting.means import COMBINATIONS
 from committee.files.parts import FITTED, TEXT, Part, array, instance, list_of, whole
 from committee.members.loaded_members import check_class_counts, check_outputs
-from committee.members.output import Floats, Output, predict_each
+from committee.members.output import Output, predict_each
 from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
 
