@@ -206,7 +206,7 @@ def test_features_that_play_the_same_part_get_the_same():
     model = DecisionTreeRegressor().fit(X, [0.0, 0.0, 0.0, 1.0])
     both = model.predict_contributions(X)[3]
     np.testing.assert_allclose(both, [0.375, 0.375, 0.0, 0.25], rtol=1e-14)
-    assert both[2] == 0.0  # nobody asked the third feature
+    assert both[2] == 0.0  # no node splits by the third feature
 
 
 @pytest.mark.parametrize("n_features", [2, 7, 60, 201])

@@ -58,7 +58,7 @@ def test_the_exception_of_the_first_failing_task_is_raised(n_threads: int, first
 @pytest.mark.parametrize("n_threads", [1, 2, 4])
 @pytest.mark.parametrize("first_bad", [0, 3, 99])
 def test_a_failing_part_ends_the_call_with_its_exception(n_threads: int, first_bad: int) -> None:
-    # Parts are taken from both ends: which of several failing ones runs is not said.
+    # Parts are taken from both ends: which of several failing ones runs is not fixed.
     for _ in range(20):
         with pytest.raises(RuntimeError, match=r"^task \d+ failed$") as caught:
             _core.pool_raise(100, n_threads, first_bad, True)
@@ -182,7 +182,7 @@ def test_the_core_still_works_in_functions_called_at_exit() -> None:
 def test_ctrl_c_ends_a_long_job_quickly(n_threads: int, parts: bool) -> None:
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals reach the main thread only")
-    # A shell that starts the tests in the background has told them to ignore Ctrl-C.
+    # A shell that starts the tests in the background has made them ignore Ctrl-C.
     usual_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

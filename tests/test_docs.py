@@ -1,4 +1,4 @@
-"""The documentation is true: its code runs and prints what it says, its links lead somewhere, it
+"""The documentation is true: its code runs and prints what is shown, its links lead somewhere, it
 names every public name and every source file, and the imports keep to its layers."""
 
 import ast

@@ -313,7 +313,7 @@ def test_local_errors_beat_the_mean_of_regressors(rng):
         assert np.mean((model.predict(x[400:]) - y[400:]) ** 2) < 0.6 * plain
 
 
-# --- tables, sources of opinions, files ---------------------------------------------------------
+# --- tables, sources of predictions, files ------------------------------------------------------
 
 
 @pytest.mark.parametrize("cv", [3, 0.3, "oob", "loo", StratifiedKFold(3)])

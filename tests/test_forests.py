@@ -198,7 +198,7 @@ def test_monotone_constraints_hold_for_the_forest(rng):
     assert (np.diff(model.predict(line)) >= 0).all()
 
 
-# --- what the forest says -----------------------------------------------------------------------
+# --- what the forest predicts -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_outputs", [1, 2])
@@ -398,7 +398,9 @@ def test_a_class_that_a_sample_lacks_has_probability_zero_there(rng):
         assert tree.predict_proba(X).shape == (60, 2)
         assert (tree.predict_proba(X)[:, 1].max() == 0) == lacks
     assert model.classes_.tolist() == ["common", "rare"]
-    assert model.oob_decision_function_[59, 1] == 0  # those who can be asked never saw the class
+    assert (
+        model.oob_decision_function_[59, 1] == 0
+    )  # no tree that has not drawn the row saw the class
 
 
 def test_strata_and_balanced_samples(rng):
@@ -708,7 +710,7 @@ def test_regressors_are_as_good_as_scikit_learns(name):
     assert np.mean(differences) > -0.005 - 2 * error
 
 
-# --- fits that end early, and what is told meanwhile --------------------------------------------
+# --- fits that end early, and what is printed meanwhile -----------------------------------------
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Level-one data: no member is asked about a row that it has seen, whatever the scheme."""
+"""Level-one data: no member predicts a row that it has seen, whatever the scheme."""
 
 import numpy as np
 import pandas as pd
@@ -595,8 +595,8 @@ def test_a_row_of_weight_two_is_drawn_as_the_row_twice_where_others_are_out_of_b
     """The others, because copies of a row are out of the bag one by one.
 
     Whoever has not drawn a row has drawn from the rest, by their weights or from copies of them
-    with the same chances: opinions on it have the same mean over all seeds. By chance, means are 4
-    standard errors apart once in 16,000 times; four rows are looked at.
+    with the same chances: predictions of it have the same mean over all seeds. By chance, means are
+    4 standard errors apart once in 16,000 times; four rows are looked at.
     """
     member, n_seeds = OOB_MEMBERS[name]
     X = np.array([[0.0], [1.0], [2.0], [3.0], [0.5], [1.5], [2.5], [3.5]])
@@ -605,7 +605,7 @@ def test_a_row_of_weight_two_is_drawn_as_the_row_twice_where_others_are_out_of_b
     twice = np.r_[0:4, 0:8]  # the last four rows are there once
 
     def predictions(X, y, weights):
-        """Mean and its variance, over seeds, of what is said about the last four rows."""
+        """Mean and its variance, over seeds, of the predictions of the last four rows."""
         predicted = np.full((n_seeds, len(y)), np.nan)
         for seed in range(n_seeds):
             stack = StackingRegressor([("m", member)], "convex", cv="oob")

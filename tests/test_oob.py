@@ -50,7 +50,7 @@ def draw(rng):
 
 @pytest.fixture
 def classes(rng):
-    """A target of three classes with text labels, and opinions of 12 members on all rows."""
+    """A target of three classes with text labels, and predictions of 12 members for all rows."""
     codes = rng.integers(0, 3, (40, 1)).astype(np.int32)
     target = ScoredTarget(codes, [np.array(["a", "b", "c"])], weights=rng.uniform(0, 2, 40))
     return target, shares(rng, 12, 40, 3), draw(rng)
@@ -70,7 +70,7 @@ def test_only_members_that_have_not_drawn_a_row_vote_on_it(classes):
     target, predicted, counts = classes
     recorder = OobRecorder(target, True, 12)
     for values, drawn in zip(predicted, counts, strict=True):
-        # What a member says about rows it has drawn must not matter.
+        # What a member predicts for rows it has drawn must not matter.
         recorder.add(np.where((drawn == 0)[:, None], values, 1e9), drawn)
     found = recorder.finish().values
     for row in range(40):

@@ -152,7 +152,7 @@ def test_the_shares_of_training_rows_give_the_weights_of_the_leaves(rng):
     leaves = [node for node in range(model.tree_.node_count) if not model.tree_.children(node)]
     np.testing.assert_allclose(shares[:, leaves].sum(axis=1).A1, 1.0)
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
-    # The end with the largest share of a row is where `apply` says it is.
+    # The end with the largest share of a row is what `apply` returns.
     largest = np.array(leaves)[shares[:, leaves].toarray().argmax(axis=1)]
     np.testing.assert_array_equal(model.apply(X), largest)
     np.testing.assert_array_equal(model.tree_.apply(X), largest)

@@ -155,7 +155,7 @@ def test_a_file_whose_parts_do_not_fit_is_refused(table, tmp_path):
         path = tampered(id3(), tmp_path / f"{name}.committee", **{name: value})
         with pytest.raises(ModelFileError):
             load(path)
-    # A tree of levels that is said to be grown on the table as it is.
+    # A tree of levels whose file states that it was grown on the table as it is.
     fewer = ID3Classifier().fit(X.fillna({"x0": "zz"}), y)
     path = tampered(id3(), tmp_path / "levels.committee", _codes=None, _tree=fewer._tree)
     with pytest.raises(ModelFileError):

@@ -42,7 +42,7 @@ def test_scikit_learns_own_checks_pass_with_other_settings(estimator, check):
 
 # --- signature --------------------------------------------------------------------------------
 
-# Parameters whose default differs from scikit-learn's; docs/defaults.md tells why.
+# Parameters whose default differs from scikit-learn's; docs/defaults.md has the reasons.
 DIFFERENT_DEFAULTS = {}
 NEW_PARAMETERS = {
     "split_finding",

@@ -1,7 +1,7 @@
 """Fitted trees against the naive oracle that tries every partition of every node.
 
 Ties may be broken either way, so the tests compare what is unique: the gain of each split and
-what each node says about its rows. Tables have few distinct values, so that binned search sees
+the statistics of each node. Tables have few distinct values, so that binned search sees
 each of them and must find the best split too.
 """
 

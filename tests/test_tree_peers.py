@@ -99,7 +99,7 @@ def node_pairs(ours, theirs):
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error", "poisson"])
 def test_the_naive_oracle_grows_the_peers_tree(criterion, missing, rng):
-    # The oracle judges our trees, so it is itself judged here.
+    # Our trees are compared with the oracle, so it is itself checked here.
     draw = partial(make_data, rng, criterion, 80, missing=missing)
     for limits in (
         {"max_depth": 3, "min_samples_leaf": 4},

@@ -223,7 +223,7 @@ def test_the_bound_holds_and_the_training_error_is_that_of_the_stages(name, case
         np.testing.assert_allclose(trace.bound, np.cumprod(trace.normalizer), rtol=1e-12)
         assert (trace.train_error <= trace.bound + 1e-12).all()
         assert "bound" in trace.to_frame()
-    else:  # the product says nothing about the errors of these
+    else:  # the product is no bound of the errors of these
         assert np.isnan(trace.bound).all()
         assert "bound" not in trace.to_frame()
 

@@ -1,4 +1,4 @@
-"""Boosting keeps scikit-learn's conventions, and says in plain words what it does not accept."""
+"""Boosting keeps scikit-learn's conventions, and names in plain words what it does not accept."""
 
 import inspect
 from pathlib import Path
@@ -42,7 +42,7 @@ def test_scikit_learns_own_checks_pass(estimator, check):
 
 # --- signature ----------------------------------------------------------------------------------
 
-# Parameters whose default differs from scikit-learn's; docs/defaults.md tells why.
+# Parameters whose default differs from scikit-learn's; docs/defaults.md has the reasons.
 DIFFERENT_DEFAULTS = {
     "learning_rate": "auto",
     "n_estimators": "auto",

@@ -1,4 +1,4 @@
-"""A warm start with other parameters than those of the last fit says so."""
+"""A warm start with other parameters than those of the last fit warns."""
 
 import pickle
 import warnings

@@ -7,7 +7,7 @@ from committee import _core
 from committee.losses import get_loss
 from committee.losses.objective import fast_loss
 
-# Below e^-708 the engine says e^-708.
+# Below e^-708 the engine returns e^-708.
 LEAST = np.exp(-708.0)
 
 

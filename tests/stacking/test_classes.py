@@ -197,7 +197,7 @@ def test_class_weights_go_with_the_classes_where_codes_are_changed(iris):
 def test_a_meta_learner_that_wants_codes_without_gaps_has_them(iris):
     X, y, _ = without_the_middle(iris)
     rows = np.arange(150)
-    splits = [(rows % 3 > 0, (rows % 3 == 0) & (y != "b"))]  # no opinion on a row of class b
+    splits = [(rows % 3 > 0, (rows % 3 == 0) & (y != "b"))]  # no prediction of a row of class b
     stack = StackingClassifier(classifiers(), WantsAllCodes(), cv=splits).fit(X, y)
     usual = StackingClassifier(classifiers(), LogisticRegression(), cv=splits).fit(X, y)
     np.testing.assert_array_equal(stack.predict_proba(X), usual.predict_proba(X))
@@ -263,5 +263,5 @@ def test_two_columns_of_a_member_that_knows_one_class_are_one(iris):
     alone = StackingClassifier([("two", TwoColumns())], **options).fit(X, np.full(150, "a"))
     assert alone.predict_proba(X).tolist() == [[1.0]] * 150
     folds = StackingClassifier([("two", TwoColumns())], cv=KFold(2), **options)
-    folds.fit(X[:100], y[:100])  # who is asked about a class knows the other
+    folds.fit(X[:100], y[:100])  # the member that predicts a class knows the other
     assert folds.level_one_[:, 0].tolist() == [1.0] * 50 + [0.0] * 50

@@ -2,7 +2,7 @@
 
 One unit is about one second of one core of a server of 2023. Work is counted by formulas of the
 size of the table and of what was fitted, never by a clock: with the same budget a search makes the
-same steps on any machine. A time limit stops it where the clock says, which no budget repeats;
+same steps on any machine. A time limit stops it where the clock decides, which no budget repeats;
 `used` is the work that was done.
 """
 

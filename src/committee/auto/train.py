@@ -61,7 +61,7 @@ def train(data: Any, target: Any, *, task: str = "auto", **parameters: Any) -> A
         Name of the column to predict. Rows in which it is missing are left out, with a warning.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" looks at the target: text, two values, or up to 20 whole numbers that repeat are
-        classes. A line on stderr says what was found and why, unless ``verbose=0`` is given.
+        classes. A line on stderr has what was found and why, unless ``verbose=0`` is given.
     **parameters : object
         Parameters of `CommitteeClassifier` or `CommitteeRegressor`.
 

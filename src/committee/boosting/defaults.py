@@ -1,4 +1,4 @@
-"""What gradient boosting does where the user says "auto": all automatic choices in one place.
+"""What gradient boosting does where a parameter is "auto": all automatic choices in one place.
 
 `docs/defaults.md` has the measurements behind the numbers.
 """

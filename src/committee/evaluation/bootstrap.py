@@ -161,7 +161,7 @@ def bootstrap_score(
         Seed of all draws. The result is the same for any `n_jobs`.
     n_jobs : int or None, default=None
         Worker processes, each with one thread; -1 for all cores. None fits one model at a time
-        (each may use all cores) unless `joblib.parallel_config` says otherwise.
+        (each may use all cores) unless `joblib.parallel_config` sets more.
 
     Returns
     -------

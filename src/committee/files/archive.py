@@ -59,7 +59,7 @@ class BadContent(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file of the archive: where its local header starts, and what the zip says of it."""
+    """A file of the archive: the start of its local header, and its entry in the directory."""
 
     name: str
     size: int

@@ -1,4 +1,4 @@
-"""Objects to JSON and arrays, and back: what `header.json` of a model file says.
+"""Objects to JSON and arrays, and back: what `header.json` of a model file contains.
 
 A JSON value stands for itself (null, true, 5, 0.5, "text", [...]), except that an object always
 has exactly one member, whose name is a *tag* and whose value is the payload: {"tuple": [1, 2]}.

@@ -1,8 +1,8 @@
 """The classes that a model file may hold, found by their tags.
 
-A tag is what a file says in place of a class. It never changes, whatever becomes of the name and
+A tag stands in a file in place of a class. It never changes, whatever becomes of the name and
 of the module of the class. Estimators that `committee` exports have their public name as tag; other
-classes get one by `register`. Nothing is imported because a file says so, but for the public names.
+classes get one by `register`. Nothing but a public name is imported because a file names it.
 """
 
 from __future__ import annotations

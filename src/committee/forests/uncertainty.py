@@ -85,9 +85,9 @@ class RegressionAnswers(_Remembered):
             "target": of the target at x as the forest sees it. By the law of total variance the
             variance is the mean over the trees of the variance in the leaf, plus the variance
             of the leaf means over the trees. It grows with the noise of y, and needs leaves of
-            several rows (``min_samples_leaf=5``, say) to tell it well.
-            "trees": of the predictions of the trees alone, the second part. It says how much a
-            single tree depends on its draws, not how far the forest is off.
+            several rows (``min_samples_leaf=5``, say) to estimate it well.
+            "trees": of the predictions of the trees alone, the second part. It is large where a
+            single tree depends on its draws, which is not how far the forest is off.
 
         Returns
         -------
@@ -349,7 +349,7 @@ class ClassificationAnswers(_Remembered):
             Whether the rows of each class shall be covered that often, rare classes too. A class
             with too few rows for that is in every set.
         allow_empty : bool, default=False
-            Whether a set may be empty, which says that no class is likely enough. Otherwise the
+            Whether a set may be empty, where no class is likely enough. Otherwise the
             likeliest class is put in, so that the coverage is never too low but may be higher.
         random_state : int, RandomState, Generator or None, default=0
             Seed of the random parts of "aps".

@@ -52,7 +52,7 @@ def plot_intervals(
     Returns
     -------
     ax : matplotlib Axes
-        The axes; the title says how many values are inside.
+        The axes; the title has the number of values inside.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """CSV files as they are in the world: any delimiter, decimal commas, quotes, encodings, gzip.
 
-Cells stay text until somebody says what a column holds: `CsvTable.inferred` finds it out when a
+Cells stay text until it is known what a column holds: `CsvTable.inferred` finds it out when a
 model is trained, `CsvTable.as_fitted` reads later files as the model knows its columns, so that a
 file with a single row means the same as a long one.
 """

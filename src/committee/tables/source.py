@@ -98,7 +98,7 @@ class Matrix:
 class Columns:
     """Columns of any types; `read(position, where)` reads one of them.
 
-    `is_frame` says that columns have types of their own, as in a data frame.
+    With `is_frame` columns have types of their own, as in a data frame.
     """
 
     n_rows: int
