@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -131,7 +132,7 @@ class AutoModel(Estimator):
 
     def _plan(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> CommitteeFit:
         """Read the rows and the parameters of a fit."""
-        seed = check_seed(self.random_state)
+        begin, seed = time.monotonic(), check_seed(self.random_state)
         table = AnyTable(X)
         running_fit().begin(table.n_rows, table.n_features)
         weights = read_weights(sample_weight, table.n_rows)
@@ -156,6 +157,7 @@ class AutoModel(Estimator):
             self.n_jobs,
             self.verbose,
             seed,
+            begin,
         )
 
     # ---- predictions ----
