@@ -25,7 +25,7 @@ from committee.files.parts import NUMBER, Part, whole
 N_RESAMPLES = 60
 
 # Of a draw: rows times members times values; but so many rows.
-_MOST_NUMBERS, _LEAST_ROWS = 2**17, 500
+_MOST_NUMBERS, _LEAST_ROWS = 2**16, 500
 _SLOW = 4  # so many times fewer where the metric is not one of those that are fast
 
 
@@ -126,7 +126,9 @@ class Resamples:
         generator = np.random.default_rng([self.seed, number])
         n_drawn = min(self._n_units, self._most)
         units = generator.integers(self._n_units, size=n_drawn)
-        others = np.setdiff1d(np.arange(self._n_units), units)
+        is_out = np.ones(self._n_units, bool)
+        is_out[units] = False
+        others = np.flatnonzero(is_out)
         if len(others) > n_drawn:
             others = np.sort(generator.permutation(others)[:n_drawn])
         drawn, rest = self._rows(units), self._rows(others)

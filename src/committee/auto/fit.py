@@ -18,16 +18,17 @@ from committee.auto.findings import find
 from committee.auto.folds import shared_splits
 from committee.auto.importances import ColumnImportances, measure
 from committee.auto.ledger import Ledger, micro
+from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE, Size, portfolio
 from committee.auto.prediction import predict_values
-from committee.auto.search import Search, leaderboard_of
+from committee.auto.search import Interrupts, Search, leaderboard_of
 from committee.auto.selection import Selection
 from committee.base.arrays import Floats
 from committee.base.params import check_choice, check_real
 from committee.base.sampling import SeedUse, parameter_seed
 from committee.base.work import resolve_threads, running_fit
 from committee.combining.selection.candidate_scores import MemberPredictions
-from committee.evaluation.scored_target import OobMetric, ScoredTarget
+from committee.evaluation.scored_target import ScoredTarget
 from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
 from committee.tables.source import Source
@@ -51,7 +52,7 @@ class CommitteeFit:
         What is predicted, of the same rows.
     groups : ndarray or None
         Rows with the same value are in the same fold.
-    metric : OobMetric
+    metric : CommitteeMetric
         What members are chosen by.
     quality, budget, time_limit, n_jobs, verbose
         Parameters of the estimator.
@@ -65,7 +66,7 @@ class CommitteeFit:
     table: AnyTable
     target: ScoredTarget
     groups: Any
-    metric: OobMetric
+    metric: CommitteeMetric
     quality: str
     budget: float | str
     time_limit: float | None
@@ -96,11 +97,18 @@ class CommitteeFit:
         def rehearse(bags: Sequence[Bag]) -> float:
             return self._rehearse(bags, teams, fixed)
 
-        search = Search(teams, candidates, ledger, first_plan, rehearse, self.name, self.verbose)
+        interrupts = Interrupts()
+        search = Search(
+            teams, candidates, ledger, first_plan, rehearse, interrupts, self.name, self.verbose
+        )
         found = search.run()
-        attributes = fixed | self._selected(found.bags, teams)
-        attributes |= {"interrupted_": found.is_interrupted, "budget_": ledger.units}
-        attributes["importances_"] = self._importances(attributes, teams)
+
+        def finish() -> dict[str, Any]:
+            attributes = fixed | self._selected(found.bags, teams)
+            return attributes | {"importances_": self._importances(attributes, teams)}
+
+        attributes = interrupts.finish(finish, len(found.bags))
+        attributes |= {"interrupted_": interrupts.has_come, "budget_": ledger.units}
         if self.table.names is not None:
             attributes["feature_names_in_"] = np.array(self.table.names, dtype=object)
         if self.target.classes:

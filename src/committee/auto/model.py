@@ -16,12 +16,13 @@ from committee.auto.findings import Findings
 from committee.auto.fit import CommitteeFit
 from committee.auto.importances import ColumnImportances
 from committee.auto.leaderboard import Leaderboard
+from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE
 from committee.auto.prediction import predict_values
 from committee.base.arrays import Floats
 from committee.base.params import Estimator, check_seed
 from committee.base.work import FitLog, running_fit
-from committee.evaluation.scored_target import OobMetric, ScoredTarget, resolve_metric
+from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.parts import (
     FITTED,
     FLAG,
@@ -150,7 +151,7 @@ class AutoModel(Estimator):
             table,
             target,
             groups,
-            OobMetric(target, scoring, "scoring"),
+            CommitteeMetric(target, scoring, "scoring"),
             self.quality,
             self.budget,
             self.time_limit,

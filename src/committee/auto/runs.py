@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 from committee.auto.bags import Bag, FoldTeams
@@ -16,6 +17,7 @@ from committee.auto.portfolio import Candidate
 from committee.base.work import in_order, plain_algebra, resolve_threads
 from committee.boosting.fit import BoostingModel
 from committee.boosting.fold_fits import FoldFits
+from committee.boosting.rounds import RoundChoice
 from committee.forests.fit import ForestModel
 from committee.members.training import Task
 
@@ -23,6 +25,28 @@ _STEP = 0.25  # units that a step should not exceed by far, where it can be made
 _MOST_ROUNDS, _LEAST_ROUNDS = 10, 30  # of boosting in a step; in all, to be worth beginning
 _BAG_SHARE = 0.1  # of the time of a fit that a bag takes, as long as none was made
 _MOST_TREES, _LEAST_TREES = 20, 5  # of a forest in a step
+
+
+@dataclass(frozen=True, eq=False)
+class Progressed:
+    """How far a run has come.
+
+    Attributes
+    ----------
+    used : int
+        Millionths of a unit so far.
+    seconds : float
+        What this took.
+    made : object
+        What the models are made of.
+    is_done : bool
+        Whether nothing is left to do.
+    """
+
+    used: int = 0
+    seconds: float = 0.0
+    made: Any = None
+    is_done: bool = False
 
 
 class Run(ABC):
@@ -39,21 +63,15 @@ class Run(ABC):
 
     Attributes
     ----------
-    used : int
-        Millionths of a unit so far.
-    seconds : float
-        What this took.
-    is_done : bool
-        Whether nothing is left to do.
+    so_far : Progressed
+        How far it has come.
     """
 
     def __init__(self, teams: FoldTeams, candidate: Candidate, number: int) -> None:
         self.teams, self.candidate, self.number = teams, candidate, number
-        self.used = 0
-        self.seconds = 0.0
+        self.so_far = Progressed()
+        self._bag: tuple[Progressed, Bag] | None = None
         self._bag_rate = 0.0  # seconds of `bag` for a millionth of a unit
-        self.is_done = False
-        self._bag: Bag | None = None
 
     @property
     @abstractmethod
@@ -66,42 +84,46 @@ class Run(ABC):
         return self.cost
 
     @property
+    def used(self) -> int:
+        return self.so_far.used
+
+    @property
+    def is_done(self) -> bool:
+        return self.so_far.is_done
+
+    @property
     def has_begun(self) -> bool:
         return self.used > 0
 
-    @property
-    def is_stale(self) -> bool:
-        """Whether steps were done since the last bag."""
-        return self.has_begun and self._bag is None
-
     def step(self) -> None:
         """Do the next step; an interrupt leaves what was there before."""
-        begin, cost = time.monotonic(), self.cost
-        self._step()
-        self.used += cost
-        self.seconds += time.monotonic() - begin
-        self._bag = None
+        begin, cost, before = time.monotonic(), self.cost, self.so_far
+        made, is_done = self._step(before.made)
+        seconds = before.seconds + time.monotonic() - begin
+        self.so_far = Progressed(before.used + cost, seconds, made, is_done)
 
     def bag(self) -> Bag:
         """Return the member that there is after the steps so far."""
-        if self._bag is None:
+        now = self.so_far
+        if self._bag is None or self._bag[0] is not now:
             begin = time.monotonic()
-            self._bag = self.teams.bag(self.candidate, self._models(), self.seconds)
-            self._bag_rate = (time.monotonic() - begin) / self.used
-        return self._bag
+            bag = self.teams.bag(self.candidate, self._models(now.made), now.seconds)
+            self._bag, self._bag_rate = (now, bag), (time.monotonic() - begin) / now.used
+        return self._bag[1]
 
     @property
     def closing_seconds(self) -> float:
         """Return how long the next `bag` will take."""
-        if not self.is_stale:
+        if not self.has_begun or (self._bag is not None and self._bag[0] is self.so_far):
             return 0.0
-        return self._bag_rate * self.used if self._bag_rate else _BAG_SHARE * self.seconds
+        return self._bag_rate * self.used if self._bag_rate else _BAG_SHARE * self.so_far.seconds
 
     @abstractmethod
-    def _step(self) -> None: ...
+    def _step(self, made: Any) -> tuple[Any, bool]:
+        """Go on from what is made; return what is then, and whether nothing is left to do."""
 
     @abstractmethod
-    def _models(self) -> list[Any]:
+    def _models(self, made: Any) -> list[Any]:
         """Return a model for each fold."""
 
 
@@ -122,19 +144,20 @@ class BoostingRun(Run):
     def least(self) -> int:
         return micro(_LEAST_ROUNDS * self._cost_of_round)
 
-    def _step(self) -> None:
+    def _step(self, made: Any) -> tuple[RoundChoice, bool]:
         if self._fits is None:
             team = self.teams.teams[self.candidate.reads]
             template = self.teams.template(self.candidate, self.number)
             model = template.copy(resolve_threads(team.n_jobs))
             parts = [test for _, test in self.teams.splits]
             self._fits = FoldFits.begin(model, team.shared, team.y, team.weights, parts)
-        self._fits.search.step(self._n_rounds)
-        self.is_done = bool(self._fits.search.reason)
+        search = self._fits.search
+        search.step(self._n_rounds)
+        return search.choice, bool(search.reason)
 
-    def _models(self) -> list[Any]:
+    def _models(self, made: RoundChoice) -> list[Any]:
         assert self._fits is not None
-        return self._fits.models()
+        return self._fits.models(made)
 
 
 class ForestRun(Run):
@@ -146,64 +169,58 @@ class ForestRun(Run):
         self._cost_of_tree = candidate.cost * teams.work / self._n_all
         fitting = round(_STEP / self._cost_of_tree)
         self._n_at_once = min(max(fitting, _LEAST_TREES), _MOST_TREES)
-        self._forests: list[Any] = []
-        self._n_trees = 0
 
     @property
     def cost(self) -> int:
-        return micro((self._next - self._n_trees) * self._cost_of_tree)
+        before = self._n_trees(self.so_far.made)
+        return micro((self._next(before) - before) * self._cost_of_tree)
 
-    @property
-    def _next(self) -> int:
-        return min(self._n_trees + self._n_at_once, self._n_all)
+    @staticmethod
+    def _n_trees(forests: list[Any] | None) -> int:
+        return forests[0].n_trees_ if forests else 0
 
-    def _step(self) -> None:
+    def _next(self, n_trees: int) -> int:
+        return min(n_trees + self._n_at_once, self._n_all)
+
+    def _step(self, made: list[Any] | None) -> tuple[list[Any], bool]:
         team = self.teams.teams[self.candidate.reads]
         template = self.teams.template(self.candidate, self.number)
-        parts, n_trees = self.teams.parts(self.candidate.reads), self._next
-        n_workers = min(resolve_threads(team.n_jobs), len(parts))
-        n_workers = n_workers if self.teams.is_small else 1
+        parts, n_trees = self.teams.parts(self.candidate.reads), self._next(self._n_trees(made))
+        n_workers = min(resolve_threads(team.n_jobs), len(parts)) if self.teams.is_small else 1
         n_threads = max(1, resolve_threads(team.n_jobs) // n_workers)
 
         def grow(fold: int) -> Any:
-            forest = copy(self._forests[fold]) if self._forests else template.copy(n_threads)
+            forest = copy(made[fold]) if made else template.copy(n_threads)
             forest.set_params(n_estimators=n_trees, warm_start=True)
             return forest.fit(*parts[fold])
 
         calls = [(fold,) for fold in range(len(parts))]
-        self._forests = list(in_order(grow, calls, n_workers, use_threads=True, own=True))
-        self._n_trees = n_trees
-        self.is_done = n_trees == self._n_all
+        forests = list(in_order(grow, calls, n_workers, use_threads=True, own=True))
+        return forests, n_trees == self._n_all
 
-    def _models(self) -> list[Any]:
+    def _models(self, made: list[Any]) -> list[Any]:
         jobs = self.candidate.estimator.n_jobs
-        return [copy(forest).set_params(warm_start=False, n_jobs=jobs) for forest in self._forests]
+        return [copy(forest).set_params(warm_start=False, n_jobs=jobs) for forest in made]
 
 
 class WholeRun(Run):
     """The only step fits all folds."""
 
-    def __init__(self, teams: FoldTeams, candidate: Candidate, number: int) -> None:
-        super().__init__(teams, candidate, number)
-        self._fitted: list[Any] = []
-
     @property
     def cost(self) -> int:
         return micro(self.candidate.cost * self.teams.work)
 
-    def _step(self) -> None:
+    def _step(self, made: Any) -> tuple[list[Any], bool]:
         team = self.teams.teams[self.candidate.reads]
-        n_threads = resolve_threads(team.n_jobs)
-        calls = [(task,) for task in _tasks(self)]
-        n_workers = min(n_threads, len(calls))
+        template = self.teams.template(self.candidate, self.number)
+        calls = [(Task(template, train),) for train, _ in self.teams.splits]
+        n_workers = min(resolve_threads(team.n_jobs), len(calls))
         # One thread of linear algebra each: another number of them rounds otherwise.
         with plain_algebra(0, own=False):
-            fits = in_order(team.fit, calls, n_workers, use_threads=True, own=True)
-            self._fitted = list(fits)
-        self.is_done = True
+            return list(in_order(team.fit, calls, n_workers, use_threads=True, own=True)), True
 
-    def _models(self) -> list[Any]:
-        return self._fitted
+    def _models(self, made: list[Any]) -> list[Any]:
+        return made
 
 
 def begin_run(teams: FoldTeams, candidate: Candidate, number: int) -> Run:
@@ -213,8 +230,3 @@ def begin_run(teams: FoldTeams, candidate: Candidate, number: int) -> Run:
     if isinstance(candidate.estimator, ForestModel):
         return ForestRun(teams, candidate, number)
     return WholeRun(teams, candidate, number)
-
-
-def _tasks(run: Run) -> list[Task]:
-    template = run.teams.template(run.candidate, run.number)
-    return [Task(template, train) for train, _ in run.teams.splits]

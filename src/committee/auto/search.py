@@ -12,6 +12,7 @@ import logging
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
@@ -30,6 +31,40 @@ _FIRST_SHARE, _SHARE = 0.6, 0.5  # of the work that is left, for the first candi
 _UNKNOWN = 1.5  # a candidate of unknown speed is taken for so much slower than the others
 
 
+Made = TypeVar("Made")
+
+
+@dataclass
+class Interrupts:
+    """Ctrl-C: once there is a committee, the first one ends the search and keeps what there is.
+
+    Attributes
+    ----------
+    has_come : bool
+        Whether it has; the next one raises, and so does one before there is something to keep.
+    """
+
+    has_come: bool = False
+
+    def note(self, n_models: int) -> None:
+        """Take note of an interrupt inside of ``except KeyboardInterrupt``, or raise it again."""
+        if self.has_come or n_models == 0:
+            raise
+        self.has_come = True
+        warn(
+            f"the search was interrupted; the committee is chosen from the {n_models} model(s) "
+            "fitted so far"
+        )
+
+    def finish(self, work: Callable[[], Made], n_models: int) -> Made:
+        """Return what work makes that comes after the search; it is begun again once."""
+        try:
+            return work()
+        except KeyboardInterrupt:
+            self.note(n_models)
+            return work()
+
+
 @dataclass(frozen=True, eq=False)
 class Found:
     """What a search has found.
@@ -38,14 +73,11 @@ class Found:
     ----------
     bags : list of Bag
         The fitted candidates, in the order of the portfolio.
-    is_interrupted : bool
-        Whether Ctrl-C ended it.
     reason : str
         Why it ended, in words.
     """
 
     bags: list[Bag]
-    is_interrupted: bool
     reason: str
 
 
@@ -65,6 +97,8 @@ class Search:
         Millionths of a unit of the first plan.
     rehearse : callable
         Given the bags so far, returns how many seconds it will take to make a committee of them.
+    interrupts : Interrupts
+        Whether there was one.
     name : str
         The class of the estimator, for messages.
     verbose : int
@@ -76,6 +110,7 @@ class Search:
     ledger: Ledger
     first_plan: int
     rehearse: Callable[[Sequence[Bag]], float]
+    interrupts: Interrupts
     name: str
     verbose: int
     runs: list[Run] = field(init=False)
@@ -87,28 +122,23 @@ class Search:
         self.runs = [begin_run(self.teams, candidate, number) for number, candidate in pairs]
 
     def run(self) -> Found:
-        """Do as many steps as fit.
-
-        Once there is a member, the first Ctrl-C ends the search and keeps what there is.
-        """
-        is_interrupted = False
+        """Do as many steps as fit."""
         try:
             self._work()
         except KeyboardInterrupt:
-            if not any(run.has_begun for run in self.runs):
-                raise
-            is_interrupted = True
-        bags = [run.bag() for run in self.runs if run.has_begun]
-        if is_interrupted:
-            warn(
-                f"the search was interrupted; the committee is chosen from the {len(bags)} "
-                "model(s) fitted so far",
-            )
-            return Found(bags, True, "the search was interrupted")
-        reason = "the time is up" if self.ledger.is_late else "the budget is used up"
-        if all(run.is_done for run in self.runs):
+            self.interrupts.note(len(self._begun))
+        bags = self.interrupts.finish(lambda: [run.bag() for run in self._begun], len(self._begun))
+        if self.interrupts.has_come:
+            reason = "the search was interrupted"
+        elif all(run.is_done for run in self.runs):
             reason = "all were tried"
-        return Found(bags, False, reason)
+        else:
+            reason = "the time is up" if self.ledger.is_late else "the budget is used up"
+        return Found(bags, reason)
+
+    @property
+    def _begun(self) -> list[Run]:
+        return [run for run in self.runs if run.has_begun]
 
     def _work(self) -> None:
         plan = self.first_plan
@@ -157,21 +187,21 @@ class Search:
     def _seconds(self, run: Run) -> float:
         """Return how long the next step will take, by the speed so far."""
         if run.has_begun:
-            return run.seconds / run.used * run.cost
-        seconds = sum(each.seconds for each in self.runs)
+            return run.so_far.seconds / run.used * run.cost
+        seconds = sum(each.so_far.seconds for each in self.runs)
         return _UNKNOWN * seconds / self.ledger.used * run.cost
 
     def _look_ahead(self) -> None:
         """Estimate how long it will take to make a committee of the members that there are."""
-        bags = [run.bag() for run in self.runs if run.has_begun]
+        bags = [run.bag() for run in self._begun]
         if len(bags) > self._n_rehearsed:
             self._n_rehearsed = len(bags)
             self.ledger.reserve = self.rehearse(bags)
 
     def _show(self, run: Run) -> None:
-        _log.debug("%s: %.2f s so far", run.candidate.name, run.seconds)
+        _log.debug("%s: %.2f s so far", run.candidate.name, run.so_far.seconds)
         if self.verbose:
-            line = f"{self.name}: {run.candidate.name}, {run.seconds:.1f} s"
+            line = f"{self.name}: {run.candidate.name}, {run.so_far.seconds:.1f} s"
             sys.stderr.write(f"{line}; {self.ledger.units:.1f} units used\n")
 
 

@@ -46,7 +46,7 @@ class Fold:
 class FoldFits:
     """The fits to all folds but one, which share the bins of the whole table.
 
-    They are boosted in steps, as long as one likes; `models` returns what there is.
+    They are boosted in steps, as long as one likes; `models` returns those of a choice of rounds.
 
     Attributes
     ----------
@@ -95,14 +95,9 @@ class FoldFits:
         search = RoundSearch(jobs, choices.n_estimators, choices.patience, n_workers, True)
         return cls(model, plan, choices, folds, search)
 
-    @property
-    def choice(self) -> RoundChoice:
-        """The mean of the validation curves, and its best round."""
-        return self.search.choice
-
-    def models(self) -> list[Any]:
+    def models(self, choice: RoundChoice) -> list[Any]:
         """Return an estimator for each fold, with the number of rounds that suits all best."""
-        n_rounds = self.choice.n_rounds
+        n_rounds = choice.n_rounds
         models = []
         for fold, rounds in zip(self.folds, self.search.made, strict=True):
             rate, start = self.choices.learning_rate, self.plan._start(fold.rows)
@@ -113,7 +108,7 @@ class FoldFits:
                 "n_estimators_": n_rounds,
             }
             attributes |= self.plan._described(
-                fold.table, fold.rows, self.choices, start, fold.job, self.choice, attributes
+                fold.table, fold.rows, self.choices, start, fold.job, choice, attributes
             )
             fitted = clone(self.model)
             fitted._replace_fitted(attributes)
