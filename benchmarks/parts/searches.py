@@ -249,6 +249,13 @@ class _Reader:
         )
 
 
+def mean_ranks(result: Mapping[str, Any]) -> dict[str, float]:
+    """Return the mean rank of each entrant, the best first."""
+    found = _Reader(result).standings()
+    pairs = sorted((standing.mean_rank, label) for label, standing in found.items())
+    return {label: round(rank, 2) for rank, label in pairs}
+
+
 def _interval(differences: np.ndarray[Any, Any]) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of a mean over tables."""
     generator = np.random.default_rng(0)
