@@ -15,7 +15,8 @@ from committee.auto.columns import FeatureReader
 from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import N_RESAMPLES, Resamples
 from committee.auto.findings import find
-from committee.auto.folds import shared_splits
+from committee.auto.folds import RowOrder, Splits
+from committee.auto.given import chosen_candidates, native_table
 from committee.auto.importances import ColumnImportances, measure
 from committee.auto.ledger import Ledger, micro
 from committee.auto.metric import CommitteeMetric
@@ -50,11 +51,11 @@ class CommitteeFit:
         The rows, without those of weight zero.
     target : ScoredTarget
         What is predicted, of the same rows.
-    groups : ndarray or None
-        Rows with the same value are in the same fold.
+    order : RowOrder
+        Groups or times of the rows.
     metric : CommitteeMetric
         What members are chosen by.
-    quality, budget, time_limit, n_jobs, verbose
+    quality, budget, time_limit, members, n_jobs, verbose
         Parameters of the estimator.
     seed : int
         Of all draws.
@@ -65,11 +66,12 @@ class CommitteeFit:
     name: str
     table: AnyTable
     target: ScoredTarget
-    groups: Any
+    order: RowOrder
     metric: CommitteeMetric
     quality: str
     budget: float | str
     time_limit: float | None
+    members: Any
     n_jobs: int | None
     verbose: int
     seed: int
@@ -84,9 +86,11 @@ class CommitteeFit:
         encoder = MatrixEncoder.of(features)
         matrix = encoder.apply(features)
         ledger, first_plan = self._ledger(features.n_features)
-        teams = self._teams(features, matrix)
-        size = Size(self.target.n_rows, features.n_features, matrix.shape[1], teams.n_classes)
-        candidates = list(portfolio(size))
+        n_classes = len(self.target.classes[0]) if self.target.classes else 0
+        size = Size(self.target.n_rows, features.n_features, matrix.shape[1], n_classes)
+        n_threads = resolve_threads(self.n_jobs)
+        candidates = chosen_candidates(self.members, list(portfolio(size)), size, n_threads)
+        teams = self._teams(features, matrix, {candidate.reads for candidate in candidates})
         fixed = {
             "_reader": reader,
             "_encoder": encoder,
@@ -104,8 +108,9 @@ class CommitteeFit:
         found = search.run()
 
         def finish() -> dict[str, Any]:
-            attributes = fixed | self._selected(found.bags, teams)
-            return attributes | {"importances_": self._importances(attributes, teams)}
+            attributes, members = self._selected(found.bags, teams)
+            attributes = fixed | attributes
+            return attributes | {"importances_": self._importances(attributes, members, teams)}
 
         attributes = interrupts.finish(finish, len(found.bags))
         attributes |= {"interrupted_": interrupts.has_come, "budget_": ledger.units}
@@ -141,20 +146,22 @@ class CommitteeFit:
         first_plan = micro(automatic_budget(n_rows, n_features, "good") / 2**_PLANS)
         return Ledger(most, self.time_limit, begin=self.begin), first_plan
 
-    def _teams(self, features: Source, matrix: Floats) -> FoldTeams:
-        """Return the rows in all forms that members learn from, dealt into folds."""
+    def _teams(self, features: Source, matrix: Floats, reads: set[str]) -> FoldTeams:
+        """Return the rows in the forms that members learn from, dealt into folds."""
         target = self.target
         labels = target.classes[0] if target.classes else None
-        tables = {FEATURES: AnyTable(features), MATRIX: AnyTable(matrix), TABLE: self.table}
+        tables = {FEATURES: AnyTable(features), MATRIX: AnyTable(matrix)}
+        if TABLE in reads:
+            tables[TABLE] = native_table(self.table)
         teams = {
-            reads: TrainingData(
+            form: TrainingData(
                 each, target.table[:, 0], labels, target.weights, self.n_jobs, self.seed
             )
-            for reads, each in tables.items()
+            for form, each in tables.items()
         }
         seed = parameter_seed(self.seed, SeedUse.COMMITTEE_FOLDS)
-        splits = shared_splits(features, target, self.groups, seed)
-        return FoldTeams(teams, splits, 0 if labels is None else len(labels))
+        folds = Splits.of(features, target, self.order, seed)
+        return FoldTeams(teams, folds, 0 if labels is None else len(labels))
 
     def _resamples(self, bags: Sequence[Bag], teams: FoldTeams) -> Resamples:
         """Return what selects a committee from bags, and estimates its score."""
@@ -163,21 +170,23 @@ class CommitteeFit:
         predictions = MemberPredictions(predicted, target, self.metric.oob_score)
         selection = Selection.of(predictions, np.arange(target.n_rows))
         seed = parameter_seed(self.seed, SeedUse.SCORE_ESTIMATE)
-        return Resamples(predictions, selection, seed, resolve_threads(self.n_jobs))
+        blocks = None if teams.folds.blocks is None else teams.folds.blocks[teams.scored]
+        return Resamples(predictions, selection, seed, resolve_threads(self.n_jobs), blocks)
 
-    def _selected(self, bags: Sequence[Bag], teams: FoldTeams) -> dict[str, Any]:
-        """Return the fitted attributes that depend on the selection of members."""
+    def _selected(self, bags: Sequence[Bag], teams: FoldTeams) -> tuple[dict[str, Any], list[Bag]]:
+        """Return the fitted attributes that depend on the selection of members, and these."""
         resamples = self._resamples(bags, teams)
         target, combined = resamples.predictions.target, resamples.combined
         own = replace(self.metric, target=target)
         constant = own.score(_constant(target), np.arange(target.n_rows))
         findings = find(target, combined, self.table.n_features, constant)
         board = leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
-        return self._members(bags, resamples.selection) | {
+        attributes = self._members(bags, resamples.selection) | {
             "score_": resamples.run(),
             "leaderboard_": board,
             "findings_": replace(findings, n_rows=self.target.n_rows),
         }
+        return attributes, [bags[place] for place in resamples.selection.chosen]
 
     def _members(self, bags: Sequence[Bag], selection: Selection) -> dict[str, Any]:
         """Return the fitted attributes that predict."""
@@ -203,7 +212,7 @@ class CommitteeFit:
         equal = Selection(np.full(len(bags), 1 / len(bags)), resamples.selection.temperature)
         fitted = fixed | self._members(bags, equal)
         begin = time.monotonic()
-        self._importances(fitted, teams, n_columns=1, n_parts=1)
+        self._importances(fitted, bags, teams, n_columns=1, n_parts=1)
         each = (time.monotonic() - begin) / 2  # with and without the one column shuffled
         n_columns = min(sum(use.use != "dropped" for use in fixed["columns_"]), 100)
         shuffling = each * (n_columns + 1) * len(teams.scored_parts)
@@ -212,6 +221,7 @@ class CommitteeFit:
     def _importances(
         self,
         fitted: dict[str, Any],
+        members: Sequence[Bag],
         teams: FoldTeams,
         n_columns: int | None = None,
         n_parts: int | None = None,
@@ -220,7 +230,7 @@ class CommitteeFit:
         parts = teams.scored_parts[:n_parts]
 
         def predict(rows: Source, part: int) -> Floats:
-            models = [member.estimators[parts[part][0]] for member in fitted["members_"]]
+            models = [bag.models[parts[part][0]] for bag in members]
             return predict_values(fitted, models, rows)
 
         used = [place for place, use in enumerate(fitted["columns_"]) if use.use != "dropped"]
