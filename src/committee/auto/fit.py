@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from committee.auto.bags import Bag, FoldTeams
 from committee.auto.budget import QUALITIES, automatic_budget
@@ -29,14 +31,50 @@ from committee.base.params import check_choice, check_real
 from committee.base.sampling import SeedUse, parameter_seed
 from committee.base.work import resolve_threads, running_fit
 from committee.combining.selection.candidate_scores import MemberPredictions
+from committee.evaluation.content_order import row_keys
 from committee.evaluation.scored_target import ScoredTarget
 from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
 from committee.tables.source import Source
+from committee.tables.table import read_table
 
 _LEAST_ROWS = 5
 _PLANS = 7  # plans of the search up to the automatic budget, each twice the one before
+_KEPT_BYTES = 2**28  # of a search that is kept to go on; a larger one is repeated
 _SAFETY, _REST = 1.2, 0.05  # of times measured; seconds of what is not measured
+
+
+@dataclass(eq=False)
+class OpenSearch:
+    """A search with all that it needs to go on.
+
+    Attributes
+    ----------
+    search : Search
+        The search.
+    teams : FoldTeams
+        What candidates are fitted to.
+    fixed : dict
+        Fitted attributes that do not depend on the search.
+    size : Size
+        Of the problem.
+    is_sound : bool
+        Whether it can go on; not while it runs, and not where it was cut off.
+    """
+
+    search: Search
+    teams: FoldTeams
+    fixed: dict[str, Any]
+    size: Size
+    is_sound: bool = True
+
+    @property
+    def n_bytes(self) -> int:
+        """Return about how much memory it holds."""
+        size, n_folds = self.size, len(self.teams.splits)
+        n_begun = sum(run.used > 0 for run in self.search.runs)
+        of_run = size.n_rows * (size.n_features + 32 * size.n_trees) * n_folds
+        return n_begun * of_run + 8 * size.n_rows * (size.n_features + size.n_columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,72 +117,86 @@ class CommitteeFit:
 
     def run(self) -> dict[str, Any]:
         """Fit; return the fitted attributes."""
+        opened = self.open()
+        ledger = self.ledger(opened)
+        return self.go_on(opened, ledger) | {"_budgets": (ledger.units,)}
+
+    def open(self) -> OpenSearch:
+        """Read the rows, and return a search that has not begun."""
         _check_size(self.target)
         source = self.table.opened()
         reader = FeatureReader.of(source)
         features = reader.read(source)
         encoder = MatrixEncoder.of(features)
         matrix = encoder.apply(features)
-        ledger, first_plan = self._ledger(features.n_features)
         n_classes = len(self.target.classes[0]) if self.target.classes else 0
         size = Size(self.target.n_rows, features.n_features, matrix.shape[1], n_classes)
         n_threads = resolve_threads(self.n_jobs)
         candidates = chosen_candidates(self.members, list(portfolio(size)), size, n_threads)
         teams = self._teams(features, matrix, {candidate.reads for candidate in candidates})
+        keys = row_keys(*read_table(features))
         fixed = {
             "_reader": reader,
             "_encoder": encoder,
+            "_seed": self.seed,
+            "_fingerprint": _fingerprint(keys, self.target),
             "columns_": reader.plan.uses,
             "n_features_in_": self.table.n_features,
         }
+        if self.table.names is not None:
+            fixed["feature_names_in_"] = np.array(self.table.names, dtype=object)
+        if self.target.classes:
+            fixed["classes_"] = self.target.classes[0]
+        # Plans end where automatic budgets do, because they double.
+        first_plan = micro(automatic_budget(size.n_rows, size.n_features, "good") / 2**_PLANS)
+        search = Search(teams, candidates, first_plan, self.name, self.verbose)
+        return OpenSearch(search, teams, fixed, size)
+
+    def go_on(self, opened: OpenSearch, ledger: Ledger) -> dict[str, Any]:
+        """Search for members, and return the fitted attributes."""
+        search, teams, interrupts = opened.search, opened.teams, Interrupts()
 
         def rehearse(bags: Sequence[Bag]) -> float:
-            return self._rehearse(bags, teams, fixed)
+            return self._rehearse(bags, opened)
 
-        interrupts = Interrupts()
-        search = Search(
-            teams, candidates, ledger, first_plan, rehearse, interrupts, self.name, self.verbose
-        )
-        found = search.run()
+        opened.is_sound = False
+        found = search.run(ledger, rehearse, interrupts)
 
         def finish() -> dict[str, Any]:
             attributes, members = self._selected(found.bags, teams)
-            attributes = fixed | attributes
+            attributes = opened.fixed | attributes
             return attributes | {"importances_": self._importances(attributes, members, teams)}
 
         attributes = interrupts.finish(finish, len(found.bags))
         attributes |= {"interrupted_": interrupts.has_come, "budget_": ledger.units}
-        if self.table.names is not None:
-            attributes["feature_names_in_"] = np.array(self.table.names, dtype=object)
-        if self.target.classes:
-            attributes["classes_"] = self.target.classes[0]
+        # Fits that were cut off in the middle cannot go on.
+        opened.is_sound = not interrupts.has_come
+        attributes["_opened"] = opened if opened.n_bytes <= _KEPT_BYTES else None
         running_fit().end(
             "%d members, chosen from %d of %d models (%s), score %.4g, budget=%s",
             len(attributes["members_"]),
             len(found.bags),
-            len(candidates),
+            len(search.runs),
             found.reason,
             attributes["score_"].score,
             attributes["budget_"],
         )
         return attributes
 
-    def _ledger(self, n_features: int) -> tuple[Ledger, int]:
-        """Return what the search may do, and the work of its first plan."""
+    def ledger(self, opened: OpenSearch) -> Ledger:
+        """Return what the search may do."""
         check_choice("quality", self.quality, QUALITIES)
-        n_rows = self.target.n_rows
         if isinstance(self.budget, str):
             check_choice("budget", self.budget, ("auto",))
-            units = automatic_budget(n_rows, n_features, self.quality)
+            size = opened.size
+            units = automatic_budget(size.n_rows, size.n_features, self.quality)
         else:
             units = check_real("budget", self.budget, 0.0, include_low=False)
         most: int | None = micro(units)
         if self.time_limit is not None:
             check_real("time_limit", self.time_limit, 0.0, include_low=False)
             most = None if isinstance(self.budget, str) else most
-        # Plans end where automatic budgets do, because they double.
-        first_plan = micro(automatic_budget(n_rows, n_features, "good") / 2**_PLANS)
-        return Ledger(most, self.time_limit, begin=self.begin), first_plan
+        return Ledger(most, self.time_limit, begin=self.begin)
 
     def _teams(self, features: Source, matrix: Floats, reads: set[str]) -> FoldTeams:
         """Return the rows in the forms that members learn from, dealt into folds."""
@@ -200,8 +252,9 @@ class CommitteeFit:
             "_temperature": selection.temperature,
         }
 
-    def _rehearse(self, bags: Sequence[Bag], teams: FoldTeams, fixed: dict[str, Any]) -> float:
+    def _rehearse(self, bags: Sequence[Bag], opened: OpenSearch) -> float:
         """Measure a part of what comes after the search; return the seconds that all will take."""
+        teams, fixed = opened.teams, opened.fixed
         begin = time.monotonic()
         resamples = self._resamples(bags, teams)
         leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
@@ -238,6 +291,13 @@ class CommitteeFit:
         seed = parameter_seed(self.seed, SeedUse.IMPORTANCES)
         source = self.table.opened()
         return measure(source, used[:n_columns], predict, tests, self.metric, seed)
+
+
+def _fingerprint(keys: NDArray[np.uint64], target: ScoredTarget) -> int:
+    """Return a number for the rows that a committee is fitted to, in their order."""
+    number = zlib.crc32(np.ascontiguousarray(target.table).data, zlib.crc32(keys.data))
+    weights = target.weights
+    return number if weights is None else zlib.crc32(np.ascontiguousarray(weights).data, number)
 
 
 def _check_size(target: ScoredTarget) -> None:
