@@ -14,6 +14,7 @@ from committee.auto.budget import Budget
 from committee.auto.folds import Split
 from committee.auto.leaderboard import Entry, Leaderboard
 from committee.auto.portfolio import Candidate
+from committee.auto.watching import SearchStep, tell
 from committee.base.arrays import Floats
 from committee.base.warn import warn
 from committee.boosting.fit import BoostingModel
@@ -104,6 +105,7 @@ class Search:
         return units * (_LEAST_ROUNDS if isinstance(candidate.estimator, BoostingModel) else 1)
 
     def _show(self, bag: Bag) -> None:
+        tell(lambda: self._step(bag))
         if _log.isEnabledFor(logging.DEBUG):
             score = self.metric.score(bag.predictions, np.arange(len(bag.predictions)))
             _log.debug("%s: score %.4g, %.2f s", bag.candidate.name, score, bag.seconds)
@@ -111,6 +113,17 @@ class Search:
             line = f"{self.name}: {bag.candidate.name}, {bag.seconds:.1f} s"
             units = f"{self.budget.used:.1f} of {self.budget.units:.1f} units used"
             sys.stderr.write(f"{line}; {units}\n")
+
+    def _step(self, bag: Bag) -> SearchStep:
+        name = self.metric.oob_score
+        score = self.metric.score(bag.predictions, np.arange(len(bag.predictions)))
+        return SearchStep(
+            bag.candidate.name,
+            name if isinstance(name, str) else getattr(name, "__name__", "score"),
+            score,
+            self.budget.used,
+            self.budget.units,
+        )
 
 
 def leaderboard_of(

@@ -66,9 +66,7 @@ def read_content(path: str | Path) -> bytes:
 def _unzipped(data: bytes, name: str) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = [
-                each for each in archive.namelist() if not each.startswith("__MACOSX/")
-            ]
+            members = [each for each in archive.namelist() if not each.startswith("__MACOSX/")]
             files = [each for each in members if not each.endswith("/")]
             if len(files) != 1:
                 raise TableFileError(
@@ -77,18 +75,16 @@ def _unzipped(data: bytes, name: str) -> bytes:
                 )
             return archive.read(files[0])
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
-        raise TableFileError(
-            f"{name} looks like zip and cannot be unpacked: {error}"
-        ) from error
+        raise TableFileError(f"{name} looks like zip and cannot be unpacked: {error}") from error
 
 
 def as_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, int, str | None]:
-    """Return a text as UTF-8, where it begins, and what is to be said about its encoding.
+    r"""Return a text as UTF-8, where it begins, and what is to be said about its encoding.
 
     Examples
     --------
     >>> as_utf8("naïve".encode("cp1252"), None, "a.csv")[::2]
-    (b'na\\xc3\\xafve', 'read as cp1252, because it is no UTF-8')
+    (b'na\xc3\xafve', 'read as cp1252, because it is no UTF-8')
     """
     if encoding is not None:
         return _decoded(data, encoding, name).encode(), 0, None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,9 @@ from committee._core import CsvCells
 from committee.base.arrays import Floats
 from committee.io.column_format import MARKS, NUMBER_MARKS
 from committee.io.errors import TableFileError
+
+# Values, and a byte for each of them: 1 is missing.
+Whole = tuple[NDArray[np.int64], NDArray[np.uint8]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,14 @@ class CsvColumn:
     place: int
     parts: Sequence[CsvPart]
     marks: tuple[str, ...] = ()
+    _made: dict[str, Any] = field(default_factory=dict)  # what is read twice: to decide, to use
+
+    def plain_numbers(self) -> WrittenNumbers | Stray:
+        """Return plain numbers, or the first cell that is none."""
+        if "numbers" not in self._made:
+            self._made["numbers"] = self.numbers()
+        found: WrittenNumbers | Stray = self._made["numbers"]
+        return found
 
     def numbers(self, decimal: str = ".", thousands: str = "") -> WrittenNumbers | Stray:
         """Return the numbers, or the first cell that is none."""
@@ -104,23 +115,28 @@ class CsvColumn:
             any(each["has_decimal_mark"] for each in found),
         )
 
-    def integers(
-        self, decimal: str = ".", thousands: str = ""
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]] | Stray:
+    def integers(self, decimal: str = ".", thousands: str = "") -> Whole | Stray:
         """Return whole numbers and which of them are missing, or the first cell that is none."""
         return self._whole(
             lambda cells, place: cells.integers(place, self._marks, decimal, thousands)
         )
 
-    def dates(self, order: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]] | Stray:
+    def dates(self, order: str) -> Whole | Stray:
         """Return microseconds and which are missing, or the first cell that is no date.
 
         The order is "ymd", "dmy" or "mdy", or "clock" for times of day.
         """
         return self._whole(lambda cells, place: cells.dates(place, self._marks, order))
 
-    def levels(self, *, trimmed: bool = True) -> tuple[NDArray[np.int32], list[str]]:
+    def levels(self) -> tuple[NDArray[np.int32], list[str]]:
         """Return codes and the texts that they stand for, missing ones as they are written."""
+        if "levels" not in self._made:
+            self._made["levels"] = self.texts(trimmed=True)
+        found: tuple[NDArray[np.int32], list[str]] = self._made["levels"]
+        return found
+
+    def texts(self, *, trimmed: bool) -> tuple[NDArray[np.int32], list[str]]:
+        """Return the same, with spaces around or without."""
         found = [part.cells.levels(part.places[self.place], trimmed) for part in self.parts]
         if len(found) == 1:
             return found[0]
@@ -147,7 +163,7 @@ class CsvColumn:
     def _marks(self) -> list[str]:
         return [*NUMBER_MARKS, *self.marks]
 
-    def _whole(self, read: Callable[[CsvCells, int], Any]) -> Any:
+    def _whole(self, read: Callable[[CsvCells, int], tuple[Any, Any, int | None]]) -> Whole | Stray:
         values, missing = [], []
         for part in self.parts:
             each, hidden, other = read(part.cells, part.places[self.place])

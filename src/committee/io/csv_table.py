@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -87,6 +86,7 @@ class CsvTable:
     delimiter: str
     options: CsvOptions = CsvOptions()
     notes: list[str] = field(default_factory=list)
+    _columns: dict[Any, CsvColumn] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -102,49 +102,67 @@ class CsvTable:
         """Return a column by its name."""
         if name not in self.names:
             raise TableFileError(no_column(name, self.names, self.title))
-        return CsvColumn(name, self.names.index(name), self.parts, marks or self.options.marks)
+        key = (name, marks)
+        if key not in self._columns:
+            self._columns[key] = CsvColumn(name, self.names.index(name), self.parts, marks)
+        return self._columns[key]
 
     def texts(self, name: str) -> list[str]:
         """Return the cells of a column as they are written."""
-        codes, names = self.column(name).levels(trimmed=False)
-        return np.array(names, object)[codes].tolist()
+        codes, names = self.column(name).texts(trimmed=False)
+        cells: list[str] = np.array(names, object)[codes].tolist()
+        return cells
 
     def decided(self) -> FileFormat:
         """Find out what the columns are."""
-        columns = [self.column(name) for name in self.names]
+        columns = [self.column(name, self.options.marks) for name in self.names]
         found = decide(columns, self.delimiter, self.options.decimal, self.options.date_order)
         return FileFormat(tuple(found), self.options.marks)
 
     def source(
-        self, file_format: FileFormat, levels: dict[str, tuple[Level, ...]] | None = None
+        self,
+        file_format: FileFormat,
+        levels: Mapping[str, tuple[Level, ...]] | None = None,
+        empty: Collection[str] = (),
     ) -> Columns:
         """Return the columns of a format, in its order; those that the files lack are empty.
+
+        All of them are read here, and the text of the files is needed no longer.
 
         Parameters
         ----------
         file_format : FileFormat
             How they are read.
-        levels : dict of str to tuple or None, default=None
+        levels : mapping of str to tuple or None, default=None
             Levels that a model knows, by the names of columns. They are no marks of missing cells.
+        empty : collection of str, default=()
+            Columns that are not read.
         """
-        formats = file_format.columns
-        marks = (*file_format.marks, *self.options.marks)
+        marks = tuple(dict.fromkeys((*file_format.marks, *self.options.marks)))
+        columns = []
+        for wanted in file_format.columns:
+            if wanted.name in self.names and wanted.name not in empty:
+                known = (levels or {}).get(wanted.name)
+                columns.append(_read(self.column(wanted.name, marks), wanted, known))
+            else:
+                columns.append(Column("number", np.full(self.n_rows, np.nan)))
 
         def read(position: int, where: str) -> Column:
-            wanted = formats[position]
-            if wanted.name not in self.names:
-                return Column("number", np.full(self.n_rows, np.nan))
-            known = (levels or {}).get(wanted.name)
-            return _read(self.column(wanted.name, marks), wanted, known)
+            return columns[position]
 
-        return Columns(self.n_rows, len(formats), file_format.names, read, is_frame=True)
+        return Columns(self.n_rows, len(columns), file_format.names, read, is_frame=True)
 
 
 def _read(column: CsvColumn, wanted: ColumnFormat, known: tuple[Level, ...] | None) -> Column:
     found: Any
     match wanted.kind:
         case "number":
-            found = column.numbers(wanted.decimal, wanted.thousands)
+            is_plain = (wanted.decimal, wanted.thousands) == (".", "")
+            found = (
+                column.plain_numbers()
+                if is_plain
+                else column.numbers(wanted.decimal, wanted.thousands)
+            )
             if isinstance(found, WrittenNumbers):
                 return Column("number", found.values)
         case "integer":
@@ -161,7 +179,7 @@ def _read(column: CsvColumn, wanted: ColumnFormat, known: tuple[Level, ...] | No
                 return Column("timedelta", found[0], _mask(found[1]))
         case "boolean":
             found = _booleans(column)
-            if not isinstance(found, Stray):
+            if isinstance(found, Column):
                 return found
         case _:
             return _levels(column, known or ())
@@ -212,7 +230,7 @@ def open_csv(
     name: str,
     data: bytes,
     options: CsvOptions,
-    known: Sequence[str] | None = None,
+    known: Sequence[Sequence[str]] = (),
 ) -> CsvTable:
     """Read the cells of one file.
 
@@ -224,14 +242,14 @@ def open_csv(
         Its content, unpacked.
     options : CsvOptions
         What the user says.
-    known : sequence of str or None, default=None
-        Names of columns that it should have.
+    known : sequence of sequences of str, default=()
+        Names of the columns that it should have, in one of several ways.
     """
     text, begin, note = as_utf8(data, options.encoding, name)
     if not text[begin:].strip():
         raise TableFileError(f"{name} is empty")
     if options.delimiter is None:
-        delimiter, begin = find_delimiter(text, begin, known)
+        delimiter, begin = find_delimiter(text, begin, {name for names in known for name in names})
     else:
         delimiter = check_delimiter(options.delimiter)
     cells = CsvCells(
@@ -253,23 +271,21 @@ def _check(cells: CsvCells, name: str) -> None:
         if width == 0:
             raise TableFileError(f"{name}, line {line}: a quote is opened and never closed")
         raise TableFileError(
-            f"{name}, line {line}: {counted(width, 'cell')}; the rows before have "
-            f"{cells.n_columns}"
+            f"{name}, line {line}: {counted(width, 'cell')}; the rows before have {cells.n_columns}"
         )
     if cells.n_rows == 0:
         raise TableFileError(f"{name} has the names of columns and no rows")
 
 
-def _names_without_header(cells: CsvCells, known: Sequence[str] | None) -> list[str]:
+def _names_without_header(cells: CsvCells, known: Sequence[Sequence[str]]) -> list[str]:
     """Return the names that a model knows if their number is right, else numbers of columns."""
-    if known is not None and len(known) == cells.n_columns:
-        return list(known)
+    for names in known:
+        if len(names) == cells.n_columns:
+            return list(names)
     return [f"column {place}" for place in range(1, cells.n_columns + 1)]
 
 
-def _places(
-    cells: CsvCells, header: list[str], name: str
-) -> tuple[tuple[int, ...], list[str]]:
+def _places(cells: CsvCells, header: list[str], name: str) -> tuple[tuple[int, ...], list[str]]:
     """Return where the columns stand, and their names; the header may be one cell short."""
     n_columns = cells.n_columns
     if len(header) == n_columns:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from committee.io.column_format import ColumnFormat
 from committee.io.csv_column import CsvColumn, Stray, WrittenNumbers
 from committee.tables.numeric_text import number_of
@@ -64,7 +66,7 @@ def decide(
 
 
 def _choices(column: CsvColumn, decimal: str | None, date_order: str | None) -> Choices:
-    plain = column.numbers() if decimal != "," else Stray("", "")
+    plain = column.plain_numbers() if decimal != "," else Stray("", "")
     if isinstance(plain, WrittenNumbers):
         return Choices((_of_numbers(column, plain),), plain.has_decimal_mark)
     styles = []
@@ -111,7 +113,7 @@ def _of_text(column: CsvColumn) -> ColumnFormat:
     n_numbers = len(present) - len(strays)
     if n_numbers < _MANY_NUMBERS or len(strays) > n_numbers:
         return ColumnFormat(column.name, "category")
-    counts = dict(zip(names, _counts(codes, len(names)), strict=True))
+    counts = dict(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True))
     n_strays = sum(counts[name] for name in strays)
     n_present = sum(counts[name] for name in present)
     if n_present - n_strays < _NEARLY_ALL * n_present:
@@ -125,19 +127,13 @@ def _of_text(column: CsvColumn) -> ColumnFormat:
     return ColumnFormat(column.name, "category", note=note)
 
 
-def _counts(codes: object, n_levels: int) -> list[int]:
-    import numpy as np
-
-    return [int(count) for count in np.bincount(np.asarray(codes), minlength=n_levels)]
-
-
 def _are_dates(column: CsvColumn, order: str) -> bool:
     return not isinstance(column.dates(order), Stray)
 
 
 def _first_text(column: CsvColumn) -> str:
     """Return a cell that is not missing."""
-    stray = column.numbers()
+    stray = column.plain_numbers()
     return stray.cell if isinstance(stray, Stray) else ""
 
 
@@ -194,4 +190,6 @@ def _chosen(
     if len({each.decimal for each in formats}) == 1:
         return chosen
     mark = {".": "point", ",": "comma"}[chosen.decimal]
-    return replace(chosen, note=f"read with a decimal {mark}; it could be the other one (--decimal)")
+    return replace(
+        chosen, note=f"read with a decimal {mark}; it could be the other one (--decimal)"
+    )

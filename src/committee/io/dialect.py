@@ -7,6 +7,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from itertools import islice
 
 from committee.io.errors import TableFileError
@@ -22,10 +23,8 @@ _SAMPLE_ROWS = 50
 _NAMED = re.compile(rb"sep=(.)[ \t]*\r?\n", re.IGNORECASE)
 
 
-def find_delimiter(
-    text: bytes, begin: int, known: Collection[str] | None = None
-) -> tuple[str, int]:
-    """Return what stands between cells, and where the table begins.
+def find_delimiter(text: bytes, begin: int, known: Collection[str] = ()) -> tuple[str, int]:
+    r"""Return what stands between cells, and where the table begins.
 
     Parameters
     ----------
@@ -33,7 +32,7 @@ def find_delimiter(
         UTF-8.
     begin : int
         Where its first line begins.
-    known : collection of str or None, default=None
+    known : collection of str, default=()
         Names of columns, of which the first line should have as many as possible.
 
     Returns
@@ -45,7 +44,7 @@ def find_delimiter(
 
     Examples
     --------
-    >>> find_delimiter(b"name;size\\nJo, Anne;1,5\\n", 0)
+    >>> find_delimiter(b"name;size\nJo, Anne;1,5\n", 0)
     (';', 0)
     """
     named = _NAMED.match(text, begin)
@@ -59,7 +58,7 @@ def find_delimiter(
         rows = _rows(decoded, delimiter, is_whole)
         if not rows or len(rows[0]) < 2:
             return 0, 0.0, 0
-        hits = len({name.strip() for name in rows[0]} & set(known or ()))
+        hits = len({name.strip() for name in rows[0]} & set(known))
         # Names of rows, and a delimiter at the end of lines, make one cell more than names.
         width, count = Counter(len(row) for row in rows[1:] or rows).most_common(1)[0]
         agreement = count / len(rows[1:] or rows) if 0 <= width - len(rows[0]) <= 1 else 0.0
@@ -71,10 +70,8 @@ def find_delimiter(
 def _rows(text: str, delimiter: str, is_whole: bool) -> list[list[str]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     rows: list[list[str]] = []
-    try:
+    with suppress(csv.Error):  # a cell that is longer than its limit
         rows.extend(row for row in islice(reader, _SAMPLE_ROWS) if any(row))
-    except csv.Error:  # a cell that is longer than its limit
-        pass
     if not is_whole and 1 < len(rows) < _SAMPLE_ROWS:
         rows.pop()  # the end of the sample has cut it
     return rows

@@ -18,14 +18,14 @@ def is_json(data: bytes) -> bool:
 
 
 def as_csv(text: str, name: str) -> tuple[bytes, Callable[[int], int]]:
-    """Return objects as the text of a CSV file, and the number of the line of each row.
+    r"""Return objects as the text of a CSV file, and the number of the line of each row.
 
     Numbers keep their digits. Keys that a row lacks, and null, are missing.
 
     Examples
     --------
-    >>> as_csv('{"a": 1.50, "b": "x"}\\n\\n{"b": null, "c": true}', "t.jsonl")[0].decode().split()
-    ['a,b,c', '1.50,x,', ',,true']
+    >>> as_csv('{"a": 1.50, "b": "x"}\n\n{"b": null}', "t.jsonl")[0].split()
+    [b'a,b', b'1.50,x', b',']
     """
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
@@ -65,7 +65,10 @@ def _objects(text: str, name: str) -> Iterator[tuple[int, Any]]:
 def _parsed(text: str, name: str, first_line: int) -> Any:
     try:
         return json.loads(
-            text, parse_float=str, parse_int=str, parse_constant=lambda word: word.replace("NaN", "")
+            text,
+            parse_float=str,
+            parse_int=str,
+            parse_constant=str,
         )
     except json.JSONDecodeError as error:
         line = first_line + error.lineno - 1

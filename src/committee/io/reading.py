@@ -41,7 +41,7 @@ class OpenedTable:
 def read_table_file(
     paths: Sequence[str | Path],
     options: CsvOptions | None = None,
-    known: Sequence[str] | None = None,
+    known: Sequence[Sequence[str]] = (),
 ) -> FileTable:
     """Read one or several files with the same columns.
 
@@ -52,8 +52,8 @@ def read_table_file(
         or zip; "-" is standard input.
     options : CsvOptions or None, default=None
         What the user says about them.
-    known : sequence of str or None, default=None
-        Names of columns that the files should have.
+    known : sequence of sequences of str, default=()
+        Names of the columns that the files should have, in one of several ways.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def read_table_file(
     return joined_frames(frames) if frames else joined_csv(texts)
 
 
-def _read_one(path: str | Path, options: CsvOptions, known: Sequence[str] | None) -> FileTable:
+def _read_one(path: str | Path, options: CsvOptions, known: Sequence[Sequence[str]]) -> FileTable:
     name, data = name_of(path), read_content(path)
     if is_frame(data):
         return open_frame(name, data)

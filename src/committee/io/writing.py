@@ -45,8 +45,13 @@ def write_columns(
         return
     text = _json_lines(lists) if as_json or plain.endswith(_JSON) else _csv(lists)
     if path == "-":
-        sys.stdout.write(text)
+        stream = getattr(sys.stdout, "buffer", None)  # UTF-8, whatever the terminal has
         sys.stdout.flush()
+        if stream is None:
+            sys.stdout.write(text)
+        else:
+            stream.write(text.encode("utf-8", "replace"))
+            stream.flush()
         return
     data = text.encode("utf-8", "replace")
     replace_file(Path(path), gzip.compress(data) if path.endswith(".gz") else data)
