@@ -60,8 +60,9 @@ def make_app() -> "typer.Typer":
             ),
         ] = False,
     ) -> None:
-        """From a table to the best committee of models, with a score to trust and a report.
+        r"""From a table to the best committee of models, with a score to trust and a report.
 
+        \b
         committee train churn.csv --target churned --report churn.html
         committee predict model.committee new.csv --out predictions.csv
         """

@@ -86,7 +86,7 @@ def evaluate(
 
 
 def explain(model: ModelFile, json: AsJson = False) -> None:
-    """Show how much the committee relies on each column, and what became of it."""
+    """Show how much each column matters."""
     with clear_endings():
         from committee.cli.using import explain_model, explanation_words
         from committee.cli.words import show

@@ -71,7 +71,7 @@ def train(
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train the best committee for a table, save it and write a report."""
+    """Train a committee on a table and save it."""
     with clear_endings():
         from committee.cli.training import Order, run_training
 
@@ -102,28 +102,18 @@ def train(
 
 
 def demo(
-    out: Annotated[
+    folder: Annotated[
         Path,
-        typer.Option(
-            "--out",
-            "--output",
-            "-o",
-            help="Where to save the model.",
-            callback=check_output("--out"),
-        ),
-    ] = Path("penguins.committee"),
-    report: _Report = Path("penguins.html"),
-    budget: Annotated[float, typer.Option(help="Units of work.")] = 10.0,
+        typer.Option("--folder", "-d", file_okay=False, exists=True, help="Where files go."),
+    ] = Path("."),
+    budget: Annotated[float, typer.Option(min=0.1, help="Units of work.")] = 6.0,
     seed: _Seed = 0,
-    compare: Annotated[
-        bool, typer.Option("--compare", help="Compare with scikit-learn on held-out birds too.")
-    ] = False,
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train on a table that comes with the package, and show what comes of it."""
+    """Try all of it on 344 penguins."""
     with clear_endings():
         from committee.cli.demo import run_demo
 
-        code = run_demo(out, report, budget, seed, compares=compare, as_json=json, is_quiet=quiet)
+        code = run_demo(folder, budget, seed, as_json=json, is_quiet=quiet)
     raise typer.Exit(code)
