@@ -56,7 +56,7 @@ def read_content(path: str | Path) -> bytes:
         if data.startswith(begin):
             try:
                 return unpack(data)
-            except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
                 raise TableFileError(
                     f"{name_of(path)} looks like {kind} and cannot be unpacked: {error}"
                 ) from error

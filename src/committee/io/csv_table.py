@@ -76,7 +76,7 @@ class CsvTable:
     parts : sequence of CsvPart
         The files.
     delimiter : str
-        Of the first one.
+        Of the first one; empty where the cells are from JSON.
     notes : list of str
         What was found out about the files, and is worth to be said.
     """
@@ -321,13 +321,12 @@ def joined(tables: Sequence[CsvTable]) -> CsvTable:
 def summary(table: CsvTable, formats: Iterable[ColumnFormat]) -> list[str]:
     """Return what was found out about files, a line each."""
     formats = list(formats)
-    mark = DELIMITER_NAMES.get(table.delimiter, repr(table.delimiter))
-    words = [f"{mark} between cells"]
+    words = [counted(table.n_rows, "row"), counted(len(table.names), "column")]
+    if table.delimiter and len(table.names) > 1:
+        mark = DELIMITER_NAMES.get(table.delimiter, repr(table.delimiter))
+        words.append(f"{mark} between cells")
     if any(each.decimal == "," for each in formats):
         words.append("decimal comma")
-    lines = [
-        f"{table.title}: {counted(table.n_rows, 'row')}, {counted(len(table.names), 'column')}, "
-        + ", ".join(words)
-    ]
+    lines = [f"{table.title}: {', '.join(words)}"]
     noted = [f"column {each.name!r}: {each.note}" for each in formats if each.note]
     return [*lines, *table.notes, *noted]

@@ -107,7 +107,8 @@ def _of_numbers(column: CsvColumn, numbers: WrittenNumbers) -> ColumnFormat:
 def _of_text(column: CsvColumn) -> ColumnFormat:
     codes, names = column.levels()
     present = [name for name in names if not column.is_missing(name)]
-    if len(names) <= _MOST_TRUE_WORDS and {name.lower() for name in present} == {"true", "false"}:
+    words = {name.lower() for name in present} if len(names) <= _MOST_TRUE_WORDS else set()
+    if words and words <= {"true", "false"}:
         return ColumnFormat(column.name, "boolean")
     strays = [name for name in present if number_of(name) is None]
     n_numbers = len(present) - len(strays)
@@ -189,7 +190,9 @@ def _chosen(
     chosen = fitting[0] if fitting else first
     if len({each.decimal for each in formats}) == 1:
         return chosen
-    mark = {".": "point", ",": "comma"}[chosen.decimal]
-    return replace(
-        chosen, note=f"read with a decimal {mark}; it could be the other one (--decimal)"
-    )
+    mark, role = chosen.decimal, "decimal marks"
+    if chosen.thousands:
+        mark, role = chosen.thousands, "marks of thousands"
+    other = {".": ",", ",": "."}[chosen.decimal]
+    marks = {".": "points", ",": "commas"}.get(mark, "spaces")
+    return replace(chosen, note=f"{marks} are read as {role}, unless --decimal {other} is given")

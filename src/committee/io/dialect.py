@@ -64,7 +64,10 @@ def find_delimiter(text: bytes, begin: int, known: Collection[str] = ()) -> tupl
         agreement = count / len(rows[1:] or rows) if 0 <= width - len(rows[0]) <= 1 else 0.0
         return hits, agreement, len(rows[0])
 
-    return max(DELIMITERS, key=suits), begin
+    best = max(DELIMITERS, key=suits)
+    if suits(best)[2] == 0:  # one column, whose cells may hold any of them
+        return next((each for each in DELIMITERS if each.encode() not in text), "\x1f"), begin
+    return best, begin
 
 
 def _rows(text: str, delimiter: str, is_whole: bool) -> list[list[str]]:
@@ -108,11 +111,9 @@ def named_columns(header: Sequence[str], where: str) -> tuple[tuple[str, ...], l
         # Programs that write the numbers of rows often leave their column without a name.
         unique = name or f"column {place}"
         count = 1
-        while unique in names:
+        while unique in names or (count > 1 and unique in taken):
             count += 1
             unique = f"{name}.{count}"
-            if unique in taken:
-                continue
         if name and unique != name:
             notes.append(f"two columns are named {name!r}; the later one is {unique!r}")
         names.append(unique)

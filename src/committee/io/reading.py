@@ -82,7 +82,7 @@ def _read_one(path: str | Path, options: CsvOptions, known: Sequence[Sequence[st
     rows, line = as_csv(text[begin:].decode(), name)
     plain = CsvOptions(delimiter=",", decimal=".", missing=options.missing)
     table = open_csv(name, rows, plain, known)
-    return replace(table, parts=(replace(table.parts[0], line=line),))
+    return replace(table, parts=(replace(table.parts[0], line=line),), delimiter="")
 
 
 def open_files(paths: Sequence[str | Path], options: CsvOptions | None = None) -> OpenedTable:

@@ -89,7 +89,7 @@ class LevelTable {
 
 NumberSummary read_numbers(const CellReading& reading, NumberFormat format,
                            std::span<double> values) {
-  constexpr double kExact = 9007199254740992.0;  // 2^53
+  constexpr double kExact = 9007199254740992.0;  // 2^53: the next integer rounds to it
   std::vector<NumberSummary> parts(reading.cells.blocks().size());
   std::vector<std::string> scratch(parts.size());
   const auto read = [&](std::size_t block, std::size_t row, std::string_view cell) {
@@ -99,7 +99,7 @@ NumberSummary read_numbers(const CellReading& reading, NumberFormat format,
     if (read_number(text, format, scratch[block], number)) {
       values[row] = number.value;
       part.is_whole &= number.is_whole;
-      part.is_beyond_doubles |= number.is_whole && std::abs(number.value) > kExact;
+      part.is_beyond_doubles |= number.is_whole && std::abs(number.value) >= kExact;
       part.has_leading_zero |= number.has_leading_zero;
       part.has_decimal_mark |= number.has_decimal_mark;
       return true;

@@ -33,7 +33,7 @@ struct NumberSummary {
   std::size_t first_other = kNoRow;  // the first row known to hold something else
   std::size_t n_missing = 0;
   bool is_whole = true;            // all numbers are whole
-  bool is_beyond_doubles = false;  // some whole number is larger than 2^53
+  bool is_beyond_doubles = false;  // some whole number has 2^53 or more
   bool has_leading_zero = false;
   bool has_decimal_mark = false;
 };
