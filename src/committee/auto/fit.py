@@ -103,7 +103,15 @@ class CommitteeFit:
 
         interrupts = Interrupts()
         search = Search(
-            teams, candidates, ledger, first_plan, rehearse, interrupts, self.name, self.verbose
+            teams,
+            candidates,
+            ledger,
+            self.metric,
+            first_plan,
+            rehearse,
+            interrupts,
+            self.name,
+            self.verbose,
         )
         found = search.run()
 
