@@ -149,7 +149,7 @@ class CommitteeFit:
             fixed["classes_"] = self.target.classes[0]
         # Plans end where automatic budgets do, because they double.
         first_plan = micro(automatic_budget(size.n_rows, size.n_features, "good") / 2**_PLANS)
-        search = Search(teams, candidates, first_plan, self.name, self.verbose)
+        search = Search(teams, candidates, self.metric, first_plan, self.name, self.verbose)
         return OpenSearch(search, teams, fixed, size)
 
     def go_on(self, opened: OpenSearch, ledger: Ledger) -> dict[str, Any]:

@@ -40,6 +40,7 @@ from committee.files.parts import (
     tuple_of,
     whole,
 )
+from committee.io.column_format import FileFormat
 from committee.members.output import Output
 from committee.tables.native_table import AnyTable
 from committee.tables.target import check_same_length, read_weights, warn_of_column
@@ -64,6 +65,7 @@ class AutoModel(Estimator):
         "columns_": tuple_of(instance(ColumnUse), "columns"),
         "interrupted_": FLAG,
         "target_name_": maybe(TEXT),
+        "file_format_": maybe(instance(FileFormat)),
         "budget_": real(0.0),
         "_reader": instance(FeatureReader),
         "_encoder": instance(MatrixEncoder),

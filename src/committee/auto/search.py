@@ -9,6 +9,7 @@ get most of the work, and a search that was ended by a clock is repeated by the 
 from __future__ import annotations
 
 import logging
+import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,9 +19,10 @@ import numpy as np
 
 from committee.auto.bags import Bag, FoldTeams
 from committee.auto.leaderboard import Entry, Leaderboard
-from committee.auto.ledger import Ledger
+from committee.auto.ledger import MICRO, Ledger
 from committee.auto.portfolio import Candidate
 from committee.auto.runs import ForeignRun, Run, begin_run
+from committee.auto.watching import SearchStep, tell
 from committee.base.arrays import Floats
 from committee.base.warn import warn
 from committee.evaluation.scored_target import OobMetric
@@ -101,6 +103,7 @@ class Search:
 
     teams: FoldTeams
     candidates: Sequence[Candidate]
+    metric: OobMetric
     first_plan: int
     name: str
     verbose: int
@@ -227,10 +230,23 @@ class Search:
             self._ledger.reserve = self._rehearse(bags)
 
     def _show(self, run: Run) -> None:
+        if run.is_usable:
+            tell(lambda: self._step(run))
         _log.debug("%s: %.2f s so far", run.candidate.name, run.so_far.seconds)
         if self.verbose:
             line = f"{self.name}: {run.candidate.name}, {run.so_far.seconds:.1f} s"
             sys.stderr.write(f"{line}; {self._ledger.units:.1f} units used\n")
+
+    def _step(self, run: Run) -> SearchStep:
+        predictions = run.bag().predictions
+        name = self.metric.oob_score
+        return SearchStep(
+            run.candidate.name,
+            name if isinstance(name, str) else getattr(name, "__name__", "score"),
+            self.metric.score(predictions, self.teams.scored),
+            self._ledger.units,
+            math.inf if self._ledger.most is None else self._ledger.most / MICRO,
+        )
 
 
 def leaderboard_of(
