@@ -93,6 +93,8 @@ class Search:
         What candidates are fitted to.
     candidates : sequence of Candidate
         In the order in which they are tried.
+    metric : OobMetric
+        Scores candidates, for whoever watches.
     first_plan : int
         Millionths of a unit of the first plan.
     name : str
