@@ -26,7 +26,7 @@ N_RESAMPLES = 60
 
 # Of a draw: rows times members times values; but so many rows.
 _MOST_NUMBERS, _LEAST_ROWS = 2**16, 500
-_SLOW = 4  # so many times fewer where the metric is not one of those that are fast
+_SLOW = 4  # so many times fewer, and fewer draws, where a score takes milliseconds
 
 
 @register("auto.ScoreEstimate")
@@ -101,12 +101,20 @@ class Resamples:
     n_threads: int
     blocks: NDArray[np.intp] | None = None
 
-    def run(self, n_resamples: int = N_RESAMPLES) -> ScoreEstimate:
+    @cached_property
+    def n_draws(self) -> int:
+        return N_RESAMPLES // _SLOW if self._is_slow else N_RESAMPLES
+
+    @cached_property
+    def _is_slow(self) -> bool:
+        return isinstance(self.predictions.scorer(), AnyMetric)
+
+    def run(self) -> ScoreEstimate:
         """Estimate the score of the committee that all rows select."""
         everything = np.arange(self.predictions.n_rows)
         own = self._score(self.combined, everything)
-        calls = [(number,) for number in range(n_resamples)]
-        workers = min(self.n_threads, n_resamples)
+        calls = [(number,) for number in range(self.n_draws)]
+        workers = min(self.n_threads, self.n_draws)
         found = in_order(self.draw, calls, workers, use_threads=True, own=True)
         draws = np.array([each for each in found if each is not None]).reshape(-1, 4)
         if len(draws) < 2:
@@ -131,14 +139,18 @@ class Resamples:
         others = np.flatnonzero(is_out)
         if len(others) > n_drawn:
             others = np.sort(generator.permutation(others)[:n_drawn])
+        if len(others) == 0:
+            return None
         drawn, rest = self._rows(units), self._rows(others)
         try:
             selection = Selection.of(self.predictions, drawn)
             inside = self._score(selection.combine(self.predictions.predicted[:, drawn]), drawn)
             outside = self._score(selection.combine(self.predictions.predicted[:, rest]), rest)
-            return inside, outside, self._score(self.combined[drawn], drawn), float(n_drawn)
+            own = self._score(self.combined[drawn], drawn)
         except ValueError:
             return None
+        found = inside, outside, own, float(n_drawn)
+        return found if np.isfinite(found).all() else None
 
     @cached_property
     def combined(self) -> Floats:
@@ -160,7 +172,7 @@ class Resamples:
     def _most(self) -> int:
         """Units of a draw: so many that numbers do not take long."""
         n_rows = max(_MOST_NUMBERS // self.predictions.predicted[:, 0].size, _LEAST_ROWS)
-        if isinstance(self.predictions.scorer(), AnyMetric):
+        if self._is_slow:
             n_rows = max(n_rows // _SLOW, _LEAST_ROWS)
         return max(2, n_rows * self._n_units // self.predictions.n_rows)
 

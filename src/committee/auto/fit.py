@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from committee.auto.bags import Bag, FoldTeams
 from committee.auto.budget import QUALITIES, automatic_budget
 from committee.auto.columns import FeatureReader
 from committee.auto.encoder import MatrixEncoder
-from committee.auto.estimate import N_RESAMPLES, Resamples
+from committee.auto.estimate import Resamples
 from committee.auto.findings import find
 from committee.auto.folds import RowOrder, Splits
 from committee.auto.given import chosen_candidates, native_table
@@ -134,6 +135,7 @@ class CommitteeFit:
         n_threads = resolve_threads(self.n_jobs)
         candidates = chosen_candidates(self.members, list(portfolio(size)), size, n_threads)
         teams = self._teams(features, matrix, {candidate.reads for candidate in candidates})
+        self._check_metric(teams)
         keys = row_keys(*read_table(features))
         fixed = {
             "_reader": reader,
@@ -151,6 +153,17 @@ class CommitteeFit:
         first_plan = micro(automatic_budget(size.n_rows, size.n_features, "good") / 2**_PLANS)
         search = Search(teams, candidates, self.metric, first_plan, self.name, self.verbose)
         return OpenSearch(search, teams, fixed, size)
+
+    def _check_metric(self, teams: FoldTeams) -> None:
+        """Raise unless the metric scores the rows of the folds, before models are fitted."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of scores that are not defined
+            score = self.metric.score(_constant(self.target), teams.scored)
+        if np.isnan(score):
+            raise ValueError(
+                f"scoring: {self.metric.oob_score!r} is not defined for the rows that can be held "
+                "out; a class may have too few rows"
+            )
 
     def go_on(self, opened: OpenSearch, ledger: Ledger) -> dict[str, Any]:
         """Search for members, and return the fitted attributes."""
@@ -230,7 +243,7 @@ class CommitteeFit:
         resamples = self._resamples(bags, teams)
         target, combined = resamples.predictions.target, resamples.combined
         own = replace(self.metric, target=target)
-        constant = own.score(_constant(target), np.arange(target.n_rows))
+        constant = own.score(_constant(self.target)[teams.scored], np.arange(target.n_rows))
         findings = find(target, combined, self.table.n_features, constant)
         board = leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
         attributes = self._members(bags, resamples.selection) | {
@@ -261,7 +274,7 @@ class CommitteeFit:
         once = time.monotonic() - begin
         begin = time.monotonic()
         resamples.draw(0)
-        draws = (time.monotonic() - begin) * N_RESAMPLES / resamples.n_threads
+        draws = (time.monotonic() - begin) * resamples.n_draws / resamples.n_threads
         equal = Selection(np.full(len(bags), 1 / len(bags)), resamples.selection.temperature)
         fitted = fixed | self._members(bags, equal)
         begin = time.monotonic()
