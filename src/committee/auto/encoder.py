@@ -100,6 +100,14 @@ class MatrixEncoder:
         """Find the scales and the frequent levels of a table."""
         return cls(tuple(_part_of(source.column(place)) for place in range(source.n_features)))
 
+    @property
+    def n_columns(self) -> int:
+        """Columns of the matrix."""
+        return sum(
+            len(part.codes) if isinstance(part, LevelColumns) else 1 + part.has_missing
+            for part in self.parts
+        )
+
     def apply(self, source: Source) -> Floats:
         """Return the matrix of a table with the same features."""
         columns: list[Floats] = []

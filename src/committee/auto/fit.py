@@ -19,11 +19,11 @@ from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import Resamples
 from committee.auto.findings import find
 from committee.auto.folds import RowOrder, Splits
-from committee.auto.given import chosen_candidates, native_table
+from committee.auto.given import ConstantCandidate, chosen_candidates, native_table
 from committee.auto.importances import ColumnImportances, measure
 from committee.auto.ledger import Ledger, micro
 from committee.auto.metric import CommitteeMetric
-from committee.auto.portfolio import FEATURES, MATRIX, TABLE, Size, portfolio
+from committee.auto.portfolio import FEATURES, TABLE, Size, portfolio
 from committee.auto.prediction import predict_values
 from committee.auto.search import Interrupts, Search, leaderboard_of
 from committee.auto.selection import Selection
@@ -129,12 +129,12 @@ class CommitteeFit:
         reader = FeatureReader.of(source)
         features = reader.read(source)
         encoder = MatrixEncoder.of(features)
-        matrix = encoder.apply(features)
+        n_columns = encoder.n_columns
         n_classes = len(self.target.classes[0]) if self.target.classes else 0
-        size = Size(self.target.n_rows, features.n_features, matrix.shape[1], n_classes)
+        size = Size(self.target.n_rows, features.n_features, n_columns, n_classes)
         n_threads = resolve_threads(self.n_jobs)
         candidates = chosen_candidates(self.members, list(portfolio(size)), size, n_threads)
-        teams = self._teams(features, matrix, {candidate.reads for candidate in candidates})
+        teams = self._teams(features, encoder)
         self._check_metric(teams)
         keys = row_keys(*read_table(features))
         fixed = {
@@ -211,32 +211,33 @@ class CommitteeFit:
             most = None if isinstance(self.budget, str) else most
         return Ledger(most, self.time_limit, begin=self.begin)
 
-    def _teams(self, features: Source, matrix: Floats, reads: set[str]) -> FoldTeams:
-        """Return the rows in the forms that members learn from, dealt into folds."""
+    def _teams(self, features: Source, encoder: MatrixEncoder) -> FoldTeams:
+        """Return the rows in all forms that members learn from, dealt into folds."""
         target = self.target
         labels = target.classes[0] if target.classes else None
-        tables = {FEATURES: AnyTable(features), MATRIX: AnyTable(matrix)}
-        if TABLE in reads:
-            tables[TABLE] = native_table(self.table)
-        teams = {
-            form: TrainingData(
-                each, target.table[:, 0], labels, target.weights, self.n_jobs, self.seed
-            )
-            for form, each in tables.items()
-        }
+
+        def make(reads: str) -> TrainingData:
+            if reads == TABLE:
+                table = native_table(self.table)
+            else:
+                table = AnyTable(features if reads == FEATURES else encoder.apply(features))
+            y = target.table[:, 0]
+            return TrainingData(table, y, labels, target.weights, self.n_jobs, self.seed)
+
         seed = parameter_seed(self.seed, SeedUse.COMMITTEE_FOLDS)
         folds = Splits.of(features, target, self.order, seed)
-        return FoldTeams(teams, folds, 0 if labels is None else len(labels))
+        return FoldTeams(make, folds, 0 if labels is None else len(labels))
 
     def _resamples(self, bags: Sequence[Bag], teams: FoldTeams) -> Resamples:
         """Return what selects a committee from bags, and estimates its score."""
         predicted = np.stack([bag.predictions[teams.scored] for bag in bags])
         target = self.target.part(teams.scored)
         predictions = MemberPredictions(predicted, target, self.metric.oob_score)
-        selection = Selection.of(predictions, np.arange(target.n_rows))
         seed = parameter_seed(self.seed, SeedUse.SCORE_ESTIMATE)
         blocks = None if teams.folds.blocks is None else teams.folds.blocks[teams.scored]
-        return Resamples(predictions, selection, seed, resolve_threads(self.n_jobs), blocks)
+        places = [k for k, bag in enumerate(bags) if isinstance(bag.candidate, ConstantCandidate)]
+        constant = places[0] if places else None
+        return Resamples(predictions, seed, resolve_threads(self.n_jobs), blocks, constant)
 
     def _selected(self, bags: Sequence[Bag], teams: FoldTeams) -> tuple[dict[str, Any], list[Bag]]:
         """Return the fitted attributes that depend on the selection of members, and these."""
@@ -247,7 +248,7 @@ class CommitteeFit:
         findings = find(target, combined, self.table.n_features, constant)
         board = leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
         attributes = self._members(bags, resamples.selection) | {
-            "score_": resamples.run(),
+            "score_": resamples.estimate(),
             "leaderboard_": board,
             "findings_": replace(findings, n_rows=self.target.n_rows),
         }
@@ -270,12 +271,13 @@ class CommitteeFit:
         teams, fixed = opened.teams, opened.fixed
         begin = time.monotonic()
         resamples = self._resamples(bags, teams)
-        leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
+        equal = Selection.calibrated(resamples.predictions, np.full(len(bags), 1 / len(bags)))
+        equal.combine(resamples.predictions.predicted)
+        leaderboard_of(bags, equal.weights, self.metric, teams)
         once = time.monotonic() - begin
         begin = time.monotonic()
         resamples.draw(0)
         draws = (time.monotonic() - begin) * resamples.n_draws / resamples.n_threads
-        equal = Selection(np.full(len(bags), 1 / len(bags)), resamples.selection.temperature)
         fitted = fixed | self._members(bags, equal)
         begin = time.monotonic()
         self._importances(fitted, bags, teams, n_columns=1, n_parts=1)

@@ -35,11 +35,16 @@ class Selection:
         scorer = part.scorer()
         n_steps = _SLOW_STEPS if isinstance(scorer, AnyMetric) else _STEPS
         rules = SelectionRules(n_steps, 0, 1, 1.0, 0)
-        weights = mean_weights(rules.paths(scorer), part.n_members)
-        if part.target.codes is None:
+        return cls.calibrated(part, mean_weights(rules.paths(scorer), part.n_members))
+
+    @classmethod
+    def calibrated(cls, predictions: MemberPredictions, weights: Floats) -> Selection:
+        """Return weights with the temperature that suits the rows of the predictions."""
+        target = predictions.target
+        if target.codes is None:
             return cls(weights, 1.0)
-        shares, codes = part.mean(weights), part.target.codes[:, 0]
-        return cls(weights, fit_temperature(shares, codes, part.target.weights))
+        shares, codes = predictions.mean(weights), target.codes[:, 0]
+        return cls(weights, fit_temperature(shares, codes, target.weights))
 
     def combine(self, predicted: Floats) -> Floats:
         """Return what members predict together, whose predictions are given one by one."""
