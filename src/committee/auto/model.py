@@ -18,8 +18,9 @@ from committee.auto.calibration import fit_temperature, with_temperature
 from committee.auto.columns import ColumnUse, FeatureReader
 from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import ScoreEstimate, estimate_score
-from committee.auto.findings import Findings, find
-from committee.auto.importances import ColumnImportances, measure
+from committee.auto.findings.findings import Findings, find
+from committee.auto.findings.importances import ColumnImportances, measure
+from committee.auto.findings.unseen import Unseen
 from committee.auto.leaderboard import Entry, Leaderboard
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE, Candidate, Size, portfolio
 from committee.base.arrays import Floats, Rows
@@ -172,7 +173,7 @@ class AutoModel(Estimator):
         size = Size(target.n_rows, features.n_features, matrix.shape[1], teams.n_classes)
         candidates = list(portfolio(size))
         bags, is_interrupted = self._search(teams, candidates, budget, metric)
-        attributes = self._chosen(bags, target, metric, table.n_features, teams, seed)
+        attributes = self._chosen(bags, target, metric, teams, seed)
         committee = [bag for bag in bags if bag.candidate.name in attributes["member_names_"]]
 
         def predict(rows: Source, fold: int) -> Floats:
@@ -183,11 +184,11 @@ class AutoModel(Estimator):
             "_reader": reader,
             "_encoder": encoder,
         }
+        members = [bag.predictions for bag in committee]
+        combined = _combined(np.stack(members), attributes["weights_"], attributes["_temperature"])
         tests = [test for _, test in teams.splits]
-        used = [place for place, use in enumerate(reader.plan.uses) if use.use != "dropped"]
-        attributes["importances_"] = measure(
-            table.opened(), used, predict, tests, metric, parameter_seed(seed, SeedUse.IMPORTANCES)
-        )
+        unseen = Unseen(target, metric, tests, combined, members, predict)
+        attributes |= _described(table.opened(), reader.plan.uses, unseen, seed)
         attributes |= {
             "interrupted_": is_interrupted,
             "budget_": round(budget.used, 3),
@@ -302,7 +303,6 @@ class AutoModel(Estimator):
         bags: Sequence[Bag],
         target: ScoredTarget,
         metric: OobMetric,
-        n_columns: int,
         teams: FoldTeams,
         seed: int,
     ) -> dict[str, Any]:
@@ -321,14 +321,12 @@ class AutoModel(Estimator):
         )
         chosen = np.flatnonzero(weights).tolist()
         members = [bags[place] for place in chosen]
-        constant = metric.score(_constant(target), everything)
         return {
             "members_": [bag.member for bag in members],
             "member_names_": [bag.candidate.name for bag in members],
             "weights_": weights[chosen],
             "score_": score,
             "leaderboard_": _leaderboard(bags, weights, metric, teams),
-            "findings_": find(target, combined, n_columns, constant),
             "_outputs": [bag.output for bag in members],
             "_reads": [bag.candidate.reads for bag in members],
             "_temperature": temperature,
@@ -422,13 +420,15 @@ def _combined(predicted: Floats, weights: Floats, temperature: float) -> Floats:
     return with_temperature(weighted_sum(weights / weights.sum(), predicted), temperature)
 
 
-def _constant(target: ScoredTarget) -> Floats:
-    """Return the prediction that does not look at the columns, for each row."""
-    if target.codes is None:
-        mean = np.average(target.table[:, 0], weights=target.weights)
-        return np.full((target.n_rows, 1), mean)
-    counts = np.bincount(target.codes[:, 0], target.weights, minlength=len(target.classes[0]))
-    return np.tile(counts / counts.sum(), (target.n_rows, 1))
+def _described(
+    source: Source, uses: Sequence[ColumnUse], unseen: Unseen, seed: int
+) -> dict[str, Any]:
+    """Return the fitted attributes that explain the committee."""
+    used = [place for place, use in enumerate(uses) if use.use != "dropped"]
+    own = parameter_seed(seed, SeedUse.IMPORTANCES)
+    importances = measure(source, used, unseen, own)
+    findings = find(source, [use.use for use in uses], unseen, importances, own)
+    return {"importances_": importances, "findings_": findings}
 
 
 def _leaderboard(

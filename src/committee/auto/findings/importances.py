@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from committee.auto.findings.unseen import Unseen, variants
 from committee.base.arrays import Floats, Rows
-from committee.evaluation.scored_target import OobMetric
+from committee.combining.selection.candidate_scores import MemberPredictions
 from committee.files.codec_classes import register
 from committee.files.parts import TEXT, Part, array, tuple_of
-from committee.tables.column import Column
-from committee.tables.source import Columns, Source
+from committee.tables.source import Source
 
 _ROWS = 1000  # that importances are measured on, all folds together
-_MOST_COLUMNS = 100
+MOST_COLUMNS = 100
+_FEW_FOLDS = 4  # of a wide table
 
-# Given rows of the table and the number of a fold, returns what the models of the fold predict.
-Predicting = Callable[[Source, int], Floats]
+# Cells that models predict from: at once, and in all. Beyond, fewer columns are looked at.
+_BLOCK, _CELLS = 2**22, 2**26
 
 
 @register("auto.ColumnImportances")
@@ -53,14 +53,7 @@ class ColumnImportances:
         return [self.names[place] for place in np.argsort(-self.mean, kind="stable").tolist()]
 
 
-def measure(
-    source: Source,
-    places: Sequence[int],
-    predict: Predicting,
-    tests: Sequence[Rows],
-    metric: OobMetric,
-    seed: int,
-) -> ColumnImportances:
+def measure(source: Source, places: Sequence[int], unseen: Unseen, seed: int) -> ColumnImportances:
     """Shuffle one column after the other in the rows of each fold.
 
     Parameters
@@ -68,30 +61,24 @@ def measure(
     source : Source
         The table.
     places : sequence of int
-        The columns in question.
-    predict : callable
-        Given rows and the number of a fold, returns predictions of models that have not seen them.
-    tests : sequence of ndarray of int
-        Rows of the folds.
-    metric : OobMetric
-        Scores predictions of all rows.
+        The columns in question; of very many, the first ones are looked at.
+    unseen : Unseen
+        The committee on rows that its models have not seen.
     seed : int
         Of the draws.
     """
     generator = np.random.default_rng(seed)
-    places = places[:_MOST_COLUMNS]
+    n_rows = max(2, _ROWS // len(unseen.tests))
+    room = _CELLS // (n_rows * source.n_features)
+    is_wide = room < len(unseen.tests) * min(len(places) + 1, MOST_COLUMNS)
+    tests = unseen.tests[:_FEW_FOLDS] if is_wide else unseen.tests
+    places = places[: min(MOST_COLUMNS, max(5, room // len(tests)))]
     losses = np.full((len(places), len(tests)), np.nan)
-    n_rows = max(2, _ROWS // len(tests))
     for fold, test in enumerate(tests):
         rows = np.sort(generator.permutation(test)[:n_rows])
         order = generator.permutation(len(rows))
-        part = source.take(rows, None)
-        own, everything = replace(metric, target=metric.target.part(rows)), np.arange(len(rows))
         try:
-            base = own.score(predict(part, fold), everything)
-            for number, place in enumerate(places):
-                mixed = predict(_shuffled(part, place, order), fold)
-                losses[number, fold] = base - own.score(mixed, everything)
+            losses[:, fold] = _losses(source, places, unseen, fold, rows, rows[order])
         except ValueError:  # a fold without one of the classes has no score
             continue
     known = np.isfinite(losses).all(axis=0)
@@ -105,11 +92,19 @@ def measure(
     return ColumnImportances(names, kept.mean(axis=1), errors)
 
 
-def _shuffled(source: Source, place: int, order: NDArray[np.int64]) -> Columns:
-    """Return the table with the values of one column in another order."""
-
-    def read(position: int, where: str) -> Column:
-        column = source.column(position)
-        return column.take(order) if position == place else column
-
-    return Columns(source.n_rows, source.n_features, source.names, read)
+def _losses(
+    source: Source, places: Sequence[int], unseen: Unseen, fold: int, rows: Rows, others: Rows
+) -> Floats:
+    """Return the loss of score in some rows by each column that has the cells of others."""
+    changes = [(-1, rows), *((place, others) for place in places)]
+    size = max(1, _BLOCK // (len(rows) * source.n_features))
+    scores = []
+    for begin in range(0, len(changes), size):
+        part = changes[begin : begin + size]
+        values = unseen.predict(variants(source, rows, part), fold)
+        stacked = values.reshape(len(part), len(rows), -1)
+        target = unseen.target.part(rows)
+        predictions = MemberPredictions(stacked, target, unseen.metric.oob_score)
+        scores.append(predictions.scorer().alone())
+    found = np.concatenate(scores)
+    return np.asarray(found[0] - found[1:])
