@@ -7,7 +7,6 @@ import math
 import sys
 from abc import abstractmethod
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,8 +22,9 @@ from committee.auto.findings.importances import ColumnImportances, measure
 from committee.auto.findings.unseen import Unseen
 from committee.auto.leaderboard import Entry, Leaderboard
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE, Candidate, Size, portfolio
+from committee.auto.reporting import Reporting
 from committee.base.arrays import Floats, Rows
-from committee.base.params import Estimator, check_choice, check_real, check_seed
+from committee.base.params import check_choice, check_real, check_seed
 from committee.base.products import weighted_sum
 from committee.base.sampling import SeedUse, parameter_seed
 from committee.base.warn import warn
@@ -62,7 +62,7 @@ _LEAST_ROWS = 5
 _LEAST_ROUNDS = 50  # of boosting: fewer are not worth to begin
 
 
-class AutoModel(Estimator):
+class AutoModel(Reporting):
     """Base class of the committees in one line."""
 
     _fitted_attribute = "members_"
@@ -226,6 +226,9 @@ class AutoModel(Estimator):
             units = math.inf if isinstance(self.budget, str) else units
         return Budget(units, self.time_limit)
 
+    def _scoring(self) -> Any:
+        return self._metric_name()
+
     def _metric_name(self) -> Any:
         if self.scoring is None:
             return self._default_scoring
@@ -362,18 +365,6 @@ class AutoModel(Estimator):
         parts = zip(members, fitted["_outputs"], fitted["_reads"], strict=True)
         predicted = [output.predict(member, views[reads]) for member, output, reads in parts]
         return _combined(np.stack(predicted), fitted["weights_"], fitted["_temperature"])
-
-    def report(self, path: str | Path) -> None:
-        """Write a report to an HTML file that needs nothing else.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file, which is replaced.
-        """
-        from committee.report.page import write_report
-
-        write_report(self, path)
 
 
 def _folds(

@@ -156,7 +156,8 @@ def precision_area(scores: Floats, is_so: NDArray[np.bool_], weights: Floats) ->
 
     Examples
     --------
-    >>> round(precision_area(np.array([0.9, 0.8, 0.1]), np.array([True, False, True]), np.ones(3)), 4)
+    >>> is_so = np.array([True, False, True])
+    >>> round(precision_area(np.array([0.9, 0.8, 0.1]), is_so, np.ones(3)), 4)
     0.8333
     """
     _, found, wrong = _counts_along(scores, is_so, weights)

@@ -151,7 +151,8 @@ def _important_groups(
     """Return the most important columns, cut into groups; text is not cut."""
     names = source.names or tuple(f"x{k}" for k in range(source.n_features))
     places = {name: place for place, name in enumerate(names)}
-    some, found = unseen.some_rows, []
+    some = unseen.some_rows
+    found: list[tuple[int, str, Groups]] = []
     for name in importances.ranking():
         place = places[name]
         if uses[place] != "text" and len(found) < _MOST_SLICED:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,7 +120,7 @@ def _ranges(
     codes = np.searchsorted(cuts, values, side="left").astype(np.int64)
     codes[missing] = 0
     names = [shown_value(column, value) for value in cuts.tolist()]
-    inner = [f"{low} to {high}" for low, high in zip(names[:-1], names[1:], strict=True)]
+    inner = [f"{low} to {high}" for low, high in pairwise(names)]
     labels = [f"up to {names[0]}", *inner, f"above {names[-1]}"]
     middles = [float(np.median(present[codes[~missing] == k])) for k in range(len(labels))]
     return labels, codes, middles

@@ -16,6 +16,7 @@ from committee.files.parts import TEXT, Part, array, tuple_of
 from committee.tables.source import Source
 
 _ROWS = 1000  # that importances are measured on, all folds together
+_PREDICTIONS, _LEAST_ROWS = 40_000, 25  # for more columns there are fewer rows, down to so many
 MOST_COLUMNS = 100
 _FEW_FOLDS = 4  # of a wide table
 
@@ -68,9 +69,11 @@ def measure(source: Source, places: Sequence[int], unseen: Unseen, seed: int) ->
         Of the draws.
     """
     generator = np.random.default_rng(seed)
-    n_rows = max(2, _ROWS // len(unseen.tests))
+    n_folds, n_columns = len(unseen.tests), min(len(places), MOST_COLUMNS)
+    n_rows = max(_PREDICTIONS // (n_folds * (n_columns + 1)), _LEAST_ROWS)
+    n_rows = max(2, min(_ROWS // n_folds, n_rows))
     room = _CELLS // (n_rows * source.n_features)
-    is_wide = room < len(unseen.tests) * min(len(places) + 1, MOST_COLUMNS)
+    is_wide = room < n_folds * (n_columns + 1)
     tests = unseen.tests[:_FEW_FOLDS] if is_wide else unseen.tests
     places = places[: min(MOST_COLUMNS, max(5, room // len(tests)))]
     losses = np.full((len(places), len(tests)), np.nan)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from committee.auto.findings.groups import in_order, shown_value
 from committee.base.arrays import Floats
@@ -84,7 +85,9 @@ def _levels(column: Column, weights: Floats) -> tuple[tuple[str, ...], Floats]:
     return names, sizes[order[:_LEVELS]] / weights.sum()
 
 
-def _numbers(column: Column, present: Floats, weights: Floats) -> tuple[tuple[str, ...], Floats]:
+def _numbers(
+    column: Column, present: NDArray[np.bool_], weights: Floats
+) -> tuple[tuple[str, ...], Floats]:
     values, own = np.asarray(column.values[present], np.float64), weights[present]
     order = np.argsort(values, kind="stable")
     along = np.cumsum(own[order]) / own.sum()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -135,7 +136,7 @@ def _errors(unseen: Unseen, values: Floats, rows: Rows) -> Floats:
 
 
 def _root_mean_squared_error(unseen: Unseen, values: Floats, rows: Rows) -> float:
-    return -(_mean(_errors(unseen, values, rows) ** 2, unseen.weights[rows]) ** 0.5)
+    return -math.sqrt(_mean(_errors(unseen, values, rows) ** 2, unseen.weights[rows]))
 
 
 def _absolute_error(unseen: Unseen, values: Floats, rows: Rows) -> float:

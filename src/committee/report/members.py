@@ -1,0 +1,179 @@
+"""The sections on validation, on the models that were tried, and on the members."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from committee.report.charts_rows import Mark, bars, dots, pairs
+from committee.report.html import Html, folded, join, paragraph, shaded, side_by_side, table, tag
+from committee.report.verdict import ends
+from committee.report.words import capital, count, cut, metric_name, number, percent, seconds, shown
+
+_MOST_ENTRIES = 30
+_ALIKE = 0.97
+
+
+def validation(model: Any) -> Html:
+    """Return how rows were held out, and what each of the folds says."""
+    metric, folds = model.leaderboard_.metric, model.findings_.scores.folds
+    text = (
+        f"The rows were dealt into {count(len(folds), 'fold')}, the same for all models, with "
+        "copies of a row in one fold. Each model was fitted to the rows outside of each fold and "
+        "predicted those inside, so that every score comes from rows that the model has not seen. "
+        "A member of the committee is the mean of its models of all folds."
+    )
+    caution = (
+        "This says how good predictions are for rows like these. If rows belong together (several "
+        "of one customer) or follow each other in time, fit with groups, or keep the last rows out."
+    )
+    known = [pair for pair in folds.tolist() if all(map(math.isfinite, pair))]
+    parts = [paragraph(text), paragraph(caution, kind="soft")]
+    if known:
+        values = [(shown(own, metric), shown(other, metric)) for own, other in folds.tolist()]
+        title = f"{capital(metric_name(metric))} of the committee and of a constant in each fold"
+        parts.append(tag("h3", f"{capital(metric_name(metric))} in each fold"))
+        parts.append(pairs(values, ("committee", "constant"), title))
+    return join(parts)
+
+
+def leaderboard(model: Any) -> Html:
+    """Return all models with their scores and errors."""
+    board, metric = model.leaderboard_, model.leaderboard_.metric
+    low, high = ends(model)
+    naive, own = shown(model.score_.naive, metric), shown(model.score_.score, metric)
+    marks = [Mark("the committee, corrected (ring: not corrected)", own, low, high, True, naive)]
+    for entry in list(board)[:_MOST_ENTRIES]:
+        value = shown(entry.score, metric)
+        error = entry.standard_error
+        marks.append(Mark(entry.name, value, value - error, value + error, entry.weight > 0))
+    best = board.entries[0]
+    gap = abs(shown(best.score, metric) - naive)
+    text = f"The best single model is {best.name}; the committee is {number(gap)} "
+    text += "better" if model.score_.naive > best.score else "away"
+    text += " on the same rows."
+    order = "smaller is better" if metric.startswith("neg_") else "larger is better"
+    note = (
+        f"{capital(metric_name(metric))}, {order}. Bars are one standard error, of the committee "
+        "the 90 % interval. Members are dark."
+    )
+    title = f"{capital(metric_name(metric))} of the committee and of each model, with errors"
+    rows = [
+        [
+            entry.name,
+            number(shown(entry.score, metric)),
+            f"± {number(entry.standard_error)}",
+            percent(entry.weight) if entry.weight > 0 else "–",
+            seconds(entry.seconds),
+        ]
+        for entry in board
+    ]
+    head = ["model", metric_name(metric), "error", "weight", "time of fits"]
+    listing = table(head, rows, caption="All models, the best first")
+    return join([paragraph(text), side_by_side(dots(marks, title, note), listing)])
+
+
+def members(model: Any) -> Html:
+    """Return the weights of the members, and how alike their errors are."""
+    weights = model.weights_.tolist()
+    order = sorted(range(len(weights)), key=lambda place: -weights[place])
+    marks = [Mark(model.member_names_[k], weights[k], shown=percent(weights[k])) for k in order]
+    drawn = bars(marks, "Weight of each member", "Predictions are the mean with these weights.")
+    similarity = model.findings_.similarity
+    if len(similarity) < 2:
+        return join([paragraph("The committee has one member."), drawn])
+    names = model.member_names_[: len(similarity)]
+    numbers = [str(place + 1) for place in range(len(names))]
+    rows = [
+        [f"{place + 1} {cut(name)}", *(_cell(value) for value in similarity[place].tolist())]
+        for place, name in enumerate(names)
+    ]
+    grid = table(["", *numbers], rows, caption="Correlation of errors (darker: more alike)")
+    others = [similarity[k, j] for k in range(len(names)) for j in range(k)]
+    mean = sum(others) / len(others)
+    words = "much alike: a mean of them gains little" if mean > _ALIKE else "not all the same"
+    text = (
+        f"Members help each other where they err on different rows. Their errors are {words} "
+        f"(mean correlation {mean:.2f})."
+    )
+    return join([paragraph(text), side_by_side(drawn, grid)])
+
+
+def _cell(value: float) -> Html:
+    return shaded(f"{value:.2f}", max(value, 0.0) ** 2)
+
+
+def costs(model: Any) -> Html:
+    """Return what each candidate cost, and the call that does the same again."""
+    board = model.leaderboard_
+    total = sum(entry.seconds for entry in board) or 1.0
+    by_cost = sorted(board, key=lambda entry: -entry.seconds)
+    rows = [
+        [
+            entry.name,
+            seconds(entry.seconds),
+            percent(entry.seconds / total),
+            "member" if entry.weight > 0 else "not chosen",
+        ]
+        for entry in by_cost
+    ]
+    listing = table(
+        ["model", "time", "share", "came to"], rows, caption="What fitting each model cost"
+    )
+    used = f"{number(model.budget_)} units of work were done (a unit is about a second of a core)"
+    return join(
+        [
+            paragraph(f"{used}, in {seconds(total)} of fits."),
+            folded("What each model cost", listing),
+            *_again(model),
+        ]
+    )
+
+
+def _again(model: Any) -> list[Html]:
+    target = getattr(model, "target_name_", None)
+    given = _given(model)
+    call = ", ".join(["table" if target else "", repr(target) if target else ""]).strip(", ")
+    options = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    if target is None:
+        code = f"model = committee.{type(model).__name__}({options}).fit(X, y)"
+    else:
+        code = f"model = committee.train({', '.join(each for each in (call, options) if each)})"
+    parts = [paragraph("The same call on the same table:"), tag("pre", f"import committee\n{code}")]
+    if target is not None:
+        flags = "".join(f" {_flag(name)} {_quoted(value)}" for name, value in given.items()
+                        if name in _FLAGS)  # fmt: skip
+        parts.append(tag("pre", f"committee train table.csv --target {_quoted(target)}{flags}"))
+    if getattr(model, "time_limit", None) is not None:
+        parts.append(paragraph("The clock ended this search: another run may stop elsewhere.",
+                               kind="soft"))  # fmt: skip
+    elif getattr(model, "random_state", None) is None:
+        parts.append(paragraph("No random_state was given: another run draws other folds.",
+                               kind="soft"))  # fmt: skip
+    return parts
+
+
+_FLAGS = {"random_state": "--seed", "n_jobs": "--jobs"} | {
+    name: f"--{name.replace('_', '-')}" for name in ("budget", "time_limit", "quality", "scoring")
+}
+
+
+def _flag(name: str) -> str:
+    return _FLAGS[name]
+
+
+def _quoted(value: object) -> str:
+    from shlex import quote
+
+    return quote(str(value))
+
+
+def _given(model: Any) -> dict[str, Any]:
+    """Return the parameters that are not at their defaults."""
+    defaults = type(model)().get_params(deep=False)
+    hidden = ("verbose", "n_jobs", "progress")
+    return {
+        name: value
+        for name, value in model.get_params(deep=False).items()
+        if name not in hidden and (value is not defaults[name] and value != defaults[name])
+    }
