@@ -10,7 +10,7 @@ from committee.report.charts import spark
 from committee.report.charts_rows import Mark, bars
 from committee.report.html import Html, folded, join, paragraph, table, tag
 from committee.report.verdict import is_clear
-from committee.report.words import count, cut, number, percent
+from committee.report.words import class_names, count, cut, number, percent
 
 _MOST_CLASSES = 20  # in the chart of their shares
 _SHOWN = 25  # columns that are listed at once; the others are folded
@@ -38,13 +38,12 @@ def _size(model: Any) -> Html:
 def _target(model: Any) -> Html:
     found = model.findings_
     if len(found.shares):
-        pairs = list(zip(model.classes_.tolist(), found.shares.tolist(), strict=True))
+        pairs = list(zip(class_names(model), found.shares.tolist(), strict=True))
         pairs.sort(key=lambda pair: -pair[1])
         shown = pairs[:_MOST_CLASSES]
-        note = (
-            f"The {_MOST_CLASSES} most frequent of {len(pairs)} classes." if pairs != shown else ""
-        )
-        marks = [Mark(str(label), share, shown=percent(share)) for label, share in shown]
+        is_all = len(shown) == len(pairs)
+        note = "" if is_all else f"The {_MOST_CLASSES} most frequent of {len(pairs)} classes."
+        marks = [Mark(label, share, shown=percent(share)) for label, share in shown]
         return join([tag("h3", "Target"), bars(marks, "Share of the rows in each class", note)])
     names = ("5 %", "25 %", "50 %", "75 %", "95 %")
     values = [number(value) for value in found.quantiles.tolist()]

@@ -10,7 +10,17 @@ import numpy as np
 from committee.base.arrays import Floats
 from committee.report.charts_xy import agreement, residuals, shares
 from committee.report.html import Html, folded, join, paragraph, shaded, side_by_side, table, tag
-from committee.report.words import capital, count, cut, metric_name, number, percent, shown
+from committee.report.words import (
+    capital,
+    class_names,
+    count,
+    cut,
+    margin,
+    metric_name,
+    number,
+    percent,
+    shown,
+)
 
 _MOST_CLASSES = 12  # in the table of confusions; of more, the most frequent mistakes are listed
 _MOST_MISTAKES = 15
@@ -30,7 +40,7 @@ def errors(model: Any) -> Html:
 
 
 def _classes(model: Any) -> list[str]:
-    return [str(label) for label in model.classes_.tolist()] if len(model.findings_.shares) else []
+    return class_names(model) if len(model.findings_.shares) else []
 
 
 def _scores(found: Any) -> Html:
@@ -38,7 +48,7 @@ def _scores(found: Any) -> Html:
         [
             capital(metric_name(name)),
             number(shown(own, name)),
-            f"± {number(error)}",
+            margin(error),
             number(shown(constant, name)),
             "smaller" if name.startswith("neg_") else "larger",
         ]
@@ -62,13 +72,10 @@ def _of_classes(found: Any, classes: Sequence[str]) -> list[Html]:
         "standard error."
     )
     title = f"Calibration: {share} against {what}"
-    calibration = agreement(found.errors.bins, (what, share), title, text)
     parts = [tag("h3", "Are the probabilities right?")]
+    parts.append(agreement(found.errors.bins, (what, share), title, text))
     if is_two:
-        parts.append(side_by_side(calibration, _thresholds(found, classes)))
         parts += _ranking(found, classes)
-    else:
-        parts.append(calibration)
     parts.append(tag("h3", "Which classes are mistaken for which?"))
     parts.append(_confusion(classes, found.errors.confusion))
     parts.append(_by_class(classes, found.errors))
@@ -87,7 +94,7 @@ def _ranking(found: Any, classes: Sequence[str]) -> list[Html]:
     area = dict(zip(found.scores.names, found.scores.values[:, 0].tolist(), strict=True))
     name = cut(classes[1], 24)
     return [
-        tag("h3", f"Does it find the rows of {cut(classes[1])}?"),
+        tag("h3", f"Does it find {cut(classes[1])}?"),
         side_by_side(
             shares(
                 roc,
@@ -108,9 +115,10 @@ def _ranking(found: Any, classes: Sequence[str]) -> list[Html]:
                 gains,
                 ("share of all rows, the likeliest first", "share found"),
                 f"Share of {name} found in the likeliest rows",
-                f"Gain: how many of all {name} are among the likeliest rows.",
+                f"Gain: how much of {name} is among the likeliest rows.",
                 [(0.0, 0.0), (1.0, 1.0)],
             ),
+            _thresholds(found, classes),
         ),
     ]
 
@@ -165,7 +173,7 @@ def _confusion(classes: Sequence[str], counts: Floats) -> Html:
     return table(
         ["true class", *(cut(label, 16) for label in classes)],
         rows,
-        caption="Rows by true class (down) and predicted class (across); darker: more of the row",
+        caption="Rows by true class (down) and predicted class (across)",
     )
 
 

@@ -1,4 +1,4 @@
-"""The section on rows that the user gave with their truth: does the promised score hold there?"""
+"""The section on rows that the user gave with their truth: the score there and the expected one."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import numpy as np
 from committee.report.charts_rows import Mark, bars
 from committee.report.charts_xy import effect
 from committee.report.html import Html, folded, join, paragraph, side_by_side, tag
-from committee.report.words import count, cut, metric_name
+from committee.report.words import class_names, count, cut, metric_name
 
 _FIRST, _MOST = 15, 60  # columns in the chart, and in the folded one
 _OPEN = 4  # effects that are shown at once
@@ -50,16 +50,16 @@ def _effects(model: Any) -> Html | None:
         return None
     classes = []
     if len(model.findings_.shares):
-        labels = model.classes_.tolist()
-        classes = [str(labels[code]) for code in found[0].classes.tolist()]
+        labels = class_names(model)
+        classes = [labels[code] for code in found[0].classes.tolist()]
     what = f"the probability of {cut(classes[0])}" if len(classes) == 1 else "the probabilities"
     what = what if classes else "the prediction"
     text = (
         f"How {what} changes when every row gets the same value in a column and keeps the rest "
-        "(partial dependence). The band is one standard error of the models of the folds; grey bars "
-        "or percentages say how many rows there are. Dots are means of the target in the rows with "
-        "these values: where line and dots part, other columns are behind it. This is how the "
-        "committee decides, not what causes what."
+        "(partial dependence). The band is one standard error of the models of the folds; grey "
+        "bars or percentages say how many rows there are. Orange dots are means of the target in "
+        "the rows with these values: where line and dots part, other columns are behind it. This "
+        "is how the committee decides, not what causes what."
     )
     drawn = [
         tag(

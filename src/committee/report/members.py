@@ -8,7 +8,17 @@ from typing import Any
 from committee.report.charts_rows import Mark, bars, dots, pairs
 from committee.report.html import Html, folded, join, paragraph, shaded, side_by_side, table, tag
 from committee.report.verdict import ends
-from committee.report.words import capital, count, cut, metric_name, number, percent, seconds, shown
+from committee.report.words import (
+    capital,
+    count,
+    cut,
+    margin,
+    metric_name,
+    number,
+    percent,
+    seconds,
+    shown,
+)
 
 _MOST_ENTRIES = 30
 _ALIKE = 0.97
@@ -62,7 +72,7 @@ def leaderboard(model: Any) -> Html:
         [
             entry.name,
             number(shown(entry.score, metric)),
-            f"± {number(entry.standard_error)}",
+            margin(entry.standard_error),
             percent(entry.weight) if entry.weight > 0 else "–",
             seconds(entry.seconds),
         ]
@@ -100,7 +110,7 @@ def members(model: Any) -> Html:
 
 
 def _cell(value: float) -> Html:
-    return shaded(f"{value:.2f}", max(value, 0.0) ** 2)
+    return shaded(f"{value:.2f}", max(2 * value - 1, 0.0))
 
 
 def costs(model: Any) -> Html:

@@ -68,7 +68,7 @@ def page(model: Any, fresh: Any = None) -> str:
             content,
             id=anchor,
             aria_labelledby=f"{anchor}-title",
-        )  # fmt: skip
+        )
         for anchor, name, content in present
     ]
     target = getattr(model, "target_name_", None)

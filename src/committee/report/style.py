@@ -1,4 +1,4 @@
-"""The style of a report: colours for light and dark windows and for paper, and a layout for phones."""
+"""The style of a report: colours for light and dark windows and for paper, one layout for all."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ stroke:var(--strong);stroke-width:2}.point.other{fill:var(--other)}
 .box{fill:var(--heat)}.rest{fill:var(--line)}
 .key{display:inline-block;width:.8em;height:.8em;border-radius:50%;margin-right:.3em}
 .scroll{overflow-x:auto;margin:.6rem 0}
-table{border-collapse:collapse;font-size:.9rem}caption{text-align:left;padding:.2rem 0}
+table{border-collapse:collapse;font-size:.9rem;min-width:min(100%,22rem)}
+caption{text-align:left;padding:.2rem 0}td{white-space:nowrap}.wide td{white-space:normal}
 td,th{padding:.28rem .6rem;text-align:right;border-bottom:1px solid var(--line);
 vertical-align:top;font-variant-numeric:tabular-nums}
 thead th{border-bottom:2px solid var(--soft)}tbody th{font-weight:400}
@@ -103,7 +104,8 @@ height:auto;opacity:1}summary{list-style:none;color:var(--soft)}
 .heat,.tiles li,svg{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 """
 _LAYOUT += "".join(
-    f".c{k}{{fill:var(--class-{k});stroke:var(--class-{k})}}.k{k}{{background:var(--class-{k})}}"
+    f"circle.c{k}{{fill:var(--class-{k})}}polyline.c{k}{{stroke:var(--class-{k})}}"
+    f".k{k}{{background:var(--class-{k})}}"
     for k in range(1, 7)
 )
 _LAYOUT += (

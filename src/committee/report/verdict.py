@@ -7,6 +7,7 @@ from typing import Any
 
 from committee.report.html import Html, join, paragraph, table, tag
 from committee.report.words import (
+    article,
     capital,
     count,
     is_loss,
@@ -39,14 +40,12 @@ def _sentence(model: Any) -> Html:
     metric = model.leaderboard_.metric
     low, high = ends(model)
     target = getattr(model, "target_name_", None)
-    of = join([" of ", tag("b", target)]) if target is not None else ""
     words = "better when smaller" if is_loss(metric) else "better when larger"
     return paragraph(
-        f"On new rows expect a {metric_name(metric)}{'' if of else ' '}",
-        of,
-        " of " if not of else ": ",
+        f"On new rows expect {article(metric)} {metric_name(metric)} of ",
         tag("strong", number(shown(model.score_.score, metric))),
-        f" (90\u00a0% interval {number(low)} to {number(high)}; {words}).",
+        join([" for ", tag("b", target)]) if target is not None else None,
+        f" (90 % interval {number(low)} to {number(high)}; {words}).",
         kind="verdict",
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 _NAMES = {
     "roc_auc": "area under the ROC curve",
@@ -58,7 +59,7 @@ def percent(share: float) -> str:
         return "–"
     value = 100 * share
     digits = 0 if value in (0, 100) else 1 if value >= 1 else 2
-    return f"{value:.{digits}f}\u00a0%"
+    return f"{value:.{digits}f} %"
 
 
 def count(value: int, noun: str) -> str:
@@ -72,6 +73,17 @@ def count(value: int, noun: str) -> str:
     return f"{value:,} {noun}{'' if value == 1 else 's'}"
 
 
+def margin(value: float) -> str:
+    """Return a standard error with two digits.
+
+    Examples
+    --------
+    >>> margin(0.01953), margin(1234.5), margin(float("nan"))
+    ('± 0.02', '± 1200', '–')
+    """
+    return "–" if math.isnan(value) else f"± {number(float(f'{value:.2g}'))}"
+
+
 def seconds(value: float) -> str:
     """Return a time.
 
@@ -81,8 +93,8 @@ def seconds(value: float) -> str:
     ('0.04 s', '12.3 s', '5.0 min')
     """
     if value >= 120:
-        return f"{value / 60:.1f}\u00a0min"
-    return f"{value:.1f}\u00a0s" if value >= 0.1 else f"{value:.2f}\u00a0s"
+        return f"{value / 60:.1f} min"
+    return f"{value:.1f} s" if value >= 0.1 else f"{value:.2f} s"
 
 
 def is_loss(metric: str) -> bool:
@@ -106,6 +118,17 @@ def metric_name(metric: str) -> str:
     return _NAMES.get(metric, metric.removeprefix("neg_").replace("_", " "))
 
 
+def article(metric: str) -> str:
+    """Return "a" or "an", as the name of a metric begins.
+
+    Examples
+    --------
+    >>> article("accuracy"), article("neg_log_loss"), article("f1")
+    ('an', 'a', 'an')
+    """
+    return "an" if metric_name(metric)[0] in "aeioF" else "a"
+
+
 def capital(text: str) -> str:
     """Return a text with a capital first letter.
 
@@ -115,6 +138,15 @@ def capital(text: str) -> str:
     ('Log loss', 'R²')
     """
     return text[:1].upper() + text[1:]
+
+
+def class_names(model: Any) -> list[str]:
+    """Return the classes as text: numbers and truth values with the name of the target."""
+    target = getattr(model, "target_name_", None)
+    labels = model.classes_.tolist()
+    if target is None or all(isinstance(label, str) for label in labels):
+        return [str(label) for label in labels]
+    return [f"{cut(target, 24)} = {label}" for label in labels]
 
 
 def cut(name: object, length: int = 34) -> str:
