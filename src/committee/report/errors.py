@@ -151,7 +151,7 @@ def _thresholds(found: Any, classes: Sequence[str]) -> Html:
             f"probability of {name}",
             "rows flagged",
             "of these right",
-            f"of all {name} found",
+            "found of all",
             "lift",
         ],
         rows,

@@ -86,6 +86,7 @@ stroke:var(--strong);stroke-width:2}.point.other{fill:var(--other)}
 .scroll{overflow-x:auto;margin:.6rem 0}
 table{border-collapse:collapse;font-size:.9rem;min-width:min(100%,22rem)}
 caption{text-align:left;padding:.2rem 0}td{white-space:nowrap}.wide td{white-space:normal}
+.wide td:nth-child(5),.wide td:nth-child(7){min-width:11rem}
 td,th{padding:.28rem .6rem;text-align:right;border-bottom:1px solid var(--line);
 vertical-align:top;font-variant-numeric:tabular-nums}
 thead th{border-bottom:2px solid var(--soft)}tbody th{font-weight:400}
