@@ -18,6 +18,9 @@ from committee.tables.target import check_same_length
 class Reporting(Estimator):
     """Base class of committees that write reports."""
 
+    _default_scoring: str
+    scoring: Any
+
     def report(self, path: str | Path, X: Any = None, y: Any = None, *, rows: bool = False) -> None:
         """Write a report to an HTML file that needs nothing else.
 
@@ -67,9 +70,11 @@ class Reporting(Estimator):
         target = self._known_target(self._read_target(y, None))
         check_same_length(table.n_rows, target.n_rows)
         values = self._predict_values(X)
-        metric = OobMetric(target, self._scoring(), "scoring")
+        scoring = self._default_scoring if self.scoring is None else self.scoring
+        metric = OobMetric(target, scoring, "scoring")
         tests = [np.arange(target.n_rows)]
-        unseen = Unseen(target, metric, tests, values, [], lambda *_: values)
+        rows_of_x = tests[0]
+        unseen = Unseen(target, metric, rows_of_x, tests, values, [], lambda *_: values)
         if with_rows:
             return Fresh.with_rows(unseen, table.opened(), self.importances_.ranking())
         return Fresh.of(unseen)

@@ -54,7 +54,7 @@ def _target(model: Any) -> Html:
 
 
 def _columns(model: Any) -> Html:
-    profiles = {each.name: each for each in model.findings_.profiles}
+    profiles = {each.name: each for each in model.findings_.columns}
     importance = dict(zip(model.importances_.names, model.importances_.mean.tolist(), strict=True))
     uses = sorted(
         model.columns_, key=lambda use: (use.use == "dropped", -importance.get(use.name, -math.inf))
@@ -131,7 +131,7 @@ def _of_columns(model: Any) -> Iterator[str]:
             f"{name} does nearly all of the work. Make sure that its value is known at the time of "
             "a prediction, and does not come from the target."
         )
-    gaps = [each for each in model.findings_.profiles if _MOSTLY_MISSING < each.missing < 1]
+    gaps = [each for each in model.findings_.columns if _MOSTLY_MISSING < each.missing < 1]
     if gaps:
         names = ", ".join(f"{cut(each.name)} ({percent(each.missing)})" for each in gaps[:8])
         more = f" and {len(gaps) - 8} more" if len(gaps) > 8 else ""

@@ -72,13 +72,22 @@ def _of_classes(found: Any, classes: Sequence[str]) -> list[Html]:
         "standard error."
     )
     title = f"Calibration: {share} against {what}"
-    parts = [tag("h3", "Are the probabilities right?")]
-    parts.append(agreement(found.errors.bins, (what, share), title, text))
+    first = join(
+        [
+            tag("h3", "Are the probabilities right?"),
+            agreement(found.errors.bins, (what, share), title, text),
+        ]
+    )
+    second = join(
+        [
+            tag("h3", "Which classes are mistaken for which?"),
+            _confusion(classes, found.errors.confusion),
+            _by_class(classes, found.errors),
+        ]
+    )
+    parts = [side_by_side(tag("div", first), tag("div", second))]
     if is_two:
         parts += _ranking(found, classes)
-    parts.append(tag("h3", "Which classes are mistaken for which?"))
-    parts.append(_confusion(classes, found.errors.confusion))
-    parts.append(_by_class(classes, found.errors))
     return parts
 
 

@@ -52,15 +52,22 @@ def _effects(model: Any) -> Html | None:
     if len(model.findings_.shares):
         labels = class_names(model)
         classes = [labels[code] for code in found[0].classes.tolist()]
-    what = f"the probability of {cut(classes[0])}" if len(classes) == 1 else "the probabilities"
-    what = what if classes else "the prediction"
+    what, follows = "the prediction", "changes"
+    if len(classes) == 1:
+        what = f"the probability of {cut(classes[0])}"
+    elif classes:
+        what, follows = "the probabilities", "change"
     text = (
-        f"How {what} changes when every row gets the same value in a column and keeps the rest "
-        "(partial dependence). The band is one standard error of the models of the folds; grey "
-        "bars or percentages say how many rows there are. Orange dots are means of the target in "
-        "the rows with these values: where line and dots part, other columns are behind it. This "
-        "is how the committee decides, not what causes what."
+        f"How {what} {follows} when every row gets the same value in a column and keeps the rest "
+        "(partial dependence). Grey bars or percentages say how many rows there are. "
     )
+    if len(classes) < 2:
+        text += (
+            "The band is one standard error of the models of the folds. Orange dots are means of "
+            "the target in the rows with these values: where line and dots part, other columns are "
+            "behind it. "
+        )
+    text += "This is how the committee decides, not what causes what."
     drawn = [
         tag(
             "div",

@@ -131,11 +131,11 @@ def _curves(
     for fold, test in enumerate(tests):
         rows = np.sort(generator.permutation(test)[:n_rows])
         changes = [
-            (place, np.repeat(unseen.some_rows[example], len(rows)))
+            (place, np.repeat(unseen.rows[unseen.some_rows[example]], len(rows)))
             for place, _, groups in columns
             for example in groups.examples.tolist()
         ]
-        values = unseen.predict(variants(source, rows, changes), fold)
+        values = unseen.predict(variants(source, unseen.rows[rows], changes), fold)
         parts = values.reshape(len(changes), len(rows), -1)
         shares = unseen.weights[rows] / unseen.weights[rows].sum()
         curves.append((parts * shares[:, np.newaxis]).sum(axis=1))

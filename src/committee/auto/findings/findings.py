@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 import committee
+from committee.auto.findings.column_summary import ColumnSummary
 from committee.auto.findings.effects import Effect, effects
 from committee.auto.findings.errors import ErrorFindings
 from committee.auto.findings.groups import Groups, in_order
 from committee.auto.findings.importances import ColumnImportances
-from committee.auto.findings.profiles import ColumnProfile
 from committee.auto.findings.scores import ScoreFindings
 from committee.auto.findings.slices import SliceFindings, row_losses, weak_slices
 from committee.auto.findings.unseen import Unseen
@@ -26,7 +26,7 @@ from committee.losses.arithmetic import weighted_quantile
 from committee.tables.source import Source
 
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-_MOST_PROFILES = 200  # columns that are summed up
+_MOST_COLUMNS = 200  # columns that are summed up
 _MOST_SLICED = 40  # columns that are cut into slices, the most important ones
 _MOST_EFFECTS = 8
 _MOST_MEMBERS = 20  # whose errors are compared
@@ -55,7 +55,7 @@ class Findings:
         Parts of the table where predictions are worse.
     effects : tuple of Effect
         How predictions change with the most important columns.
-    profiles : tuple of ColumnProfile
+    columns : tuple of ColumnSummary
         What the columns hold.
     similarity : ndarray of float64, shape (n_members, n_members)
         Correlations of the errors of the members, at most of the first 20.
@@ -73,7 +73,7 @@ class Findings:
         "errors": instance(ErrorFindings),
         "slices": instance(SliceFindings),
         "effects": tuple_of(instance(Effect)),
-        "profiles": tuple_of(instance(ColumnProfile)),
+        "columns": tuple_of(instance(ColumnSummary)),
         "similarity": array("f8", "members", "members", finite=True),
         "versions": tuple_of(TEXT),
     }
@@ -87,7 +87,7 @@ class Findings:
     errors: ErrorFindings
     slices: SliceFindings
     effects: tuple[Effect, ...]
-    profiles: tuple[ColumnProfile, ...]
+    columns: tuple[ColumnSummary, ...]
     similarity: Floats
     versions: tuple[str, ...]
 
@@ -130,7 +130,7 @@ def find(
     some = unseen.some_rows
     named = [(name, cut) for _, name, cut in groups]
     return Findings(
-        n_rows=target.n_rows,
+        n_rows=source.n_rows,
         n_columns=source.n_features,
         shares=nothing if is_number else unseen.constant,
         quantiles=np.array(quantiles) if is_number else nothing,
@@ -139,7 +139,7 @@ def find(
         errors=ErrorFindings.of(unseen),
         slices=weak_slices(named, row_losses(unseen)[some], unseen.weights[some]),
         effects=effects(source, _shown(groups, importances), unseen, seed),
-        profiles=_profiles(source, uses, unseen),
+        columns=_columns(source, uses, unseen),
         similarity=_similarity(unseen),
         versions=_versions(),
     )
@@ -156,7 +156,7 @@ def _important_groups(
     for name in importances.ranking():
         place = places[name]
         if uses[place] != "text" and len(found) < _MOST_SLICED:
-            column = source.column(place).take(some)
+            column = source.column(place).take(unseen.rows[some])
             column = in_order(column) if uses[place] == "date" else column
             found.append((place, name, Groups.of(column, unseen.weights[some])))
     return found
@@ -170,12 +170,14 @@ def _shown(
     return [each for each in groups if mean[each[1]] > 0][:_MOST_EFFECTS]
 
 
-def _profiles(source: Source, uses: Sequence[str], unseen: Unseen) -> tuple[ColumnProfile, ...]:
+def _columns(source: Source, uses: Sequence[str], unseen: Unseen) -> tuple[ColumnSummary, ...]:
     names = source.names or tuple(f"x{k}" for k in range(source.n_features))
-    some = unseen.some_rows
+    rows, weights = unseen.rows[unseen.some_rows], unseen.weights[unseen.some_rows]
     return tuple(
-        ColumnProfile.of(name, uses[place], source.column(place).take(some), unseen.weights[some])
-        for place, name in enumerate(names[:_MOST_PROFILES])
+        ColumnSummary.of(
+            name, uses[place], source.column(place).take(unseen.rows[some]), unseen.weights[some]
+        )
+        for place, name in enumerate(names[:_MOST_COLUMNS])
     )
 
 

@@ -81,7 +81,7 @@ def measure(source: Source, places: Sequence[int], unseen: Unseen, seed: int) ->
         rows = np.sort(generator.permutation(test)[:n_rows])
         order = generator.permutation(len(rows))
         try:
-            losses[:, fold] = _losses(source, places, unseen, fold, rows, rows[order])
+            losses[:, fold] = _losses(source, places, unseen, fold, rows, order)
         except ValueError:  # a fold without one of the classes has no score
             continue
     known = np.isfinite(losses).all(axis=0)
@@ -96,15 +96,16 @@ def measure(source: Source, places: Sequence[int], unseen: Unseen, seed: int) ->
 
 
 def _losses(
-    source: Source, places: Sequence[int], unseen: Unseen, fold: int, rows: Rows, others: Rows
+    source: Source, places: Sequence[int], unseen: Unseen, fold: int, rows: Rows, order: Rows
 ) -> Floats:
-    """Return the loss of score in some rows by each column that has the cells of others."""
-    changes = [(-1, rows), *((place, others) for place in places)]
+    """Return the loss of score in some rows by each column whose cells have another order."""
+    own = unseen.rows[rows]
+    changes = [(-1, own), *((place, own[order]) for place in places)]
     size = max(1, _BLOCK // (len(rows) * source.n_features))
     scores = []
     for begin in range(0, len(changes), size):
         part = changes[begin : begin + size]
-        values = unseen.predict(variants(source, rows, part), fold)
+        values = unseen.predict(variants(source, own, part), fold)
         stacked = values.reshape(len(part), len(rows), -1)
         target = unseen.target.part(rows)
         predictions = MemberPredictions(stacked, target, unseen.metric.oob_score)

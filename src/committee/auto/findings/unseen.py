@@ -28,9 +28,11 @@ class Unseen:
     target : ScoredTarget
         The truth.
     metric : OobMetric
-        What members were chosen by.
+        What members were chosen by, of the same rows.
+    rows : ndarray of int
+        Where these rows stand in the table, which may have more.
     tests : sequence of ndarray of int
-        Rows of each fold.
+        Which of them each fold holds.
     combined : ndarray of float64, shape (n_rows, n_values)
         Probabilities or numbers of the committee.
     members : sequence of ndarray of float64
@@ -41,6 +43,7 @@ class Unseen:
 
     target: ScoredTarget
     metric: OobMetric
+    rows: Rows
     tests: Sequence[Rows]
     combined: Floats
     members: Sequence[Floats]

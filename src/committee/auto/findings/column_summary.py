@@ -19,9 +19,9 @@ _LEAST_ROWS = 5  # with a level that is named
 _QUANTILES = (0.05, 0.5, 0.95)
 
 
-@register("auto.ColumnProfile")
+@register("auto.ColumnSummary")
 @dataclass(frozen=True, eq=False)
-class ColumnProfile:
+class ColumnSummary:
     """The cells of a column.
 
     Attributes
@@ -54,13 +54,13 @@ class ColumnProfile:
     shares: Floats
 
     @classmethod
-    def of(cls, name: str, use: str, column: Column, weights: Floats) -> ColumnProfile:
+    def of(cls, name: str, use: str, column: Column, weights: Floats) -> ColumnSummary:
         """Sum up a column that is used in some way; cells of dropped ones and of text stay out.
 
         Examples
         --------
         >>> column = Column("category", np.repeat([0, 1], [15, 5]), levels=("red", "blue"))
-        >>> ColumnProfile.of("colour", "category", column, np.ones(20)).values
+        >>> ColumnSummary.of("colour", "category", column, np.ones(20)).values
         ('red', 'blue')
         """
         gone = column.missing()
