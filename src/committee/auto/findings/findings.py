@@ -174,9 +174,7 @@ def _columns(source: Source, uses: Sequence[str], unseen: Unseen) -> tuple[Colum
     names = source.names or tuple(f"x{k}" for k in range(source.n_features))
     rows, weights = unseen.rows[unseen.some_rows], unseen.weights[unseen.some_rows]
     return tuple(
-        ColumnSummary.of(
-            name, uses[place], source.column(place).take(unseen.rows[some]), unseen.weights[some]
-        )
+        ColumnSummary.of(name, uses[place], source.column(place).take(rows), weights)
         for place, name in enumerate(names[:_MOST_COLUMNS])
     )
 
