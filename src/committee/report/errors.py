@@ -260,7 +260,7 @@ def _slices(found: Any, is_classes: bool) -> Html:
         return join(
             [heading, paragraph(text if found.n_tested else "There are too few rows to say.")]
         )
-    loss = "log loss" if is_classes else "absolute error"
+    loss = "log loss" if is_classes else "relative error"
     rows = [
         [
             f"{cut(each.column, 28)}: {cut(each.group, 28)}",
@@ -276,6 +276,7 @@ def _slices(found: Any, is_classes: bool) -> Html:
         f"{capital(tested)}, were compared with the rest; these are worse beyond chance. Chances "
         "are corrected for the number of comparisons. Such rows may be harder by nature, rare, or "
         "short of a column that explains them."
+        + ("" if is_classes else " A relative error of 1 is the mean of rows predicted alike.")
     )
     head = ["rows with", "number", f"{loss} there", "elsewhere", "ratio", "by chance"]
     return join([heading, paragraph(text), table(head, rows, caption="Weak parts of the table")])

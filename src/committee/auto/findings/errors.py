@@ -75,7 +75,7 @@ class ErrorFindings:
 def _of_numbers(unseen: Unseen) -> ErrorFindings:
     predicted, truth, weights = unseen.combined[:, 0], unseen.truth[:, 0], unseen.weights
     bins, residuals = [], []
-    for rows in _bins(predicted, weights):
+    for rows in equal_parts(predicted, weights):
         own = weights[rows]
         errors = truth[rows] - predicted[rows]
         low, high = (weighted_quantile(truth[rows], own, share) for share in (0.1, 0.9))
@@ -103,7 +103,7 @@ def _of_classes(unseen: Unseen) -> ErrorFindings:
         shares, is_so = predicted[np.arange(len(codes)), best], codes == best
         ranking = np.empty((0, 3))
     bins = []
-    for rows in _bins(shares, weights):
+    for rows in equal_parts(shares, weights):
         own = weights[rows]
         share = float(np.average(is_so[rows], weights=own))
         half = (share * (1 - share) / (own.sum() ** 2 / (own**2).sum())) ** 0.5
@@ -116,7 +116,7 @@ def _of_classes(unseen: Unseen) -> ErrorFindings:
     return ErrorFindings(np.array(bins), confusion, areas, ranking, none, np.empty(0))
 
 
-def _bins(predicted: Floats, weights: Floats) -> list[NDArray[np.int64]]:
+def equal_parts(predicted: Floats, weights: Floats) -> list[NDArray[np.int64]]:
     """Return rows in the order of their predictions, in bins of about equal weight."""
     order = np.argsort(predicted, kind="stable")
     n_bins = min(_N_BINS, max(1, len(order) // _LEAST_IN_BIN))

@@ -11,12 +11,13 @@ import numpy as np
 
 import committee
 from committee.auto.findings.column_summary import ColumnSummary
+from committee.auto.findings.coverage import measured_coverage
 from committee.auto.findings.effects import Effect, effects
 from committee.auto.findings.errors import ErrorFindings
 from committee.auto.findings.groups import Groups, in_order
 from committee.auto.findings.importances import ColumnImportances
 from committee.auto.findings.scores import ScoreFindings
-from committee.auto.findings.slices import SliceFindings, row_losses, weak_slices
+from committee.auto.findings.slices import SliceFindings, slice_losses, weak_slices
 from committee.auto.findings.unseen import Unseen
 from committee.base.arrays import Floats
 from committee.base.products import weighted_products
@@ -55,6 +56,9 @@ class Findings:
         Parts of the table where predictions are worse.
     effects : tuple of Effect
         How predictions change with the most important columns.
+    coverage : ndarray of float64, shape (3, 4)
+        For three promises, how often intervals or sets of classes hold the truth, the standard
+        error, and their mean size.
     columns : tuple of ColumnSummary
         What the columns hold.
     similarity : ndarray of float64, shape (n_members, n_members)
@@ -73,6 +77,7 @@ class Findings:
         "errors": instance(ErrorFindings),
         "slices": instance(SliceFindings),
         "effects": tuple_of(instance(Effect)),
+        "coverage": array("f8", None, 4, low=0.0, finite=True),
         "columns": tuple_of(instance(ColumnSummary)),
         "similarity": array("f8", "members", "members", finite=True),
         "versions": tuple_of(TEXT),
@@ -87,6 +92,7 @@ class Findings:
     errors: ErrorFindings
     slices: SliceFindings
     effects: tuple[Effect, ...]
+    coverage: Floats
     columns: tuple[ColumnSummary, ...]
     similarity: Floats
     versions: tuple[str, ...]
@@ -137,8 +143,9 @@ def find(
         constant_score=unseen.metric.score(unseen.constants, np.arange(target.n_rows)),
         scores=ScoreFindings.of(unseen),
         errors=ErrorFindings.of(unseen),
-        slices=weak_slices(named, row_losses(unseen)[some], unseen.weights[some]),
+        slices=weak_slices(named, slice_losses(unseen)[some], unseen.weights[some]),
         effects=effects(source, _shown(groups, importances), unseen, seed),
+        coverage=measured_coverage(unseen),
         columns=_columns(source, uses, unseen),
         similarity=_similarity(unseen),
         versions=_versions(),

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from committee.auto.findings.errors import equal_parts
 from committee.auto.findings.groups import Groups
 from committee.auto.findings.unseen import Unseen
 from committee.base.arrays import Floats
@@ -45,7 +46,8 @@ class WeakSlice:
         Their share.
     loss, loss_elsewhere : float
         Mean loss of these rows and of all others: minus the logarithm of the probability of the
-        true class, which counts as 0.01 at least, or the absolute error.
+        true class, which counts as 0.01 at least; for numbers the absolute error, divided by the
+        mean of those of the rows predicted alike.
     chance : float
         Probability of such a difference if there was none, corrected for the number of slices.
     """
@@ -98,6 +100,23 @@ def row_losses(unseen: Unseen) -> Floats:
     rows = np.arange(unseen.target.n_rows)
     shares = unseen.combined[rows, unseen.target.codes[:, 0]]
     return np.asarray(-np.log(np.maximum(shares, _LEAST_LOG)))
+
+
+def slice_losses(unseen: Unseen) -> Floats:
+    """Return the losses that slices are compared by.
+
+    Large numbers have large errors, which says little about a slice of them. An absolute error is
+    divided by the mean of those of the rows predicted alike.
+    """
+    losses = row_losses(unseen)
+    if unseen.target.codes is not None:
+        return losses
+    relative = np.ones(len(losses))
+    for rows in equal_parts(unseen.combined[:, 0], unseen.weights):
+        mean = float(np.average(losses[rows], weights=unseen.weights[rows]))
+        if mean > 0:
+            relative[rows] = losses[rows] / mean
+    return relative
 
 
 def weak_slices(
