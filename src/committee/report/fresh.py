@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from committee.report.html import Html, join, paragraph, table
@@ -14,6 +15,9 @@ def fresh_rows(model: Any, fresh: Any) -> Html:
     metric = model.leaderboard_.metric
     low, high = ends(model, 0.9, fresh.n_rows)
     own = shown(fresh.score, metric)
+    if math.isnan(own):
+        text = f"{capital(metric_name(metric))} cannot be measured: the rows are of one class."
+        return join([paragraph(text, kind="warn"), *_listed(fresh)])
     is_within = low <= own <= high
     is_better = fresh.score > model.score_.score
     verdict = "as expected" if is_within else "better than expected" if is_better else "worse"
@@ -26,17 +30,23 @@ def fresh_rows(model: Any, fresh: Any) -> Html:
         caution = (
             "These rows differ from those of training, or their truth was read in another way."
         )
+    first = [
+        paragraph(text, kind=None if is_within or is_better else "warn"),
+        paragraph(caution, kind="soft"),
+    ]
+    return join([*first, *_listed(fresh)])
+
+
+def _listed(fresh: Any) -> list[Html]:
+    """Return other scores, and the worst rows where they were asked for."""
     rows = [
         [capital(metric_name(name)), number(shown(values[0], name)), number(shown(values[2], name))]
         for name, values in zip(fresh.scores.names, fresh.scores.values.tolist(), strict=True)
     ]
-    parts = [
-        paragraph(text, kind=None if is_within or is_better else "warn"),
-        paragraph(caution, kind="soft"),
-        table(["metric", "committee", "constant"], rows, caption="Scores on the rows given"),
-    ]
+    head = ["metric", "committee", "constant"]
+    parts = [table(head, rows, caption="Scores on the rows given")]
     if fresh.worst:
         cells = [[cut(cell, 40) for cell in row] for row in fresh.worst]
         caption = "The worst rows, as asked for"
         parts.append(table(list(fresh.names), cells, caption=caption, wide=True))
-    return join(parts)
+    return parts

@@ -27,7 +27,8 @@ class Fresh:
     n_rows : int
         Number of rows.
     score : float
-        By the metric that chose the committee; the greater the better.
+        By the metric that chose the committee; the greater the better. NaN where it needs rows of
+        several classes, and there is one.
     scores : ScoreFindings
         In other metrics.
     names : tuple of str
@@ -46,7 +47,10 @@ class Fresh:
     def of(cls, unseen: Unseen) -> Fresh:
         """Score the committee, without a look at single rows."""
         everything = np.arange(unseen.target.n_rows)
-        score = unseen.metric.score(unseen.combined, everything)
+        try:
+            score = unseen.metric.score(unseen.combined, everything)
+        except ValueError:  # rows of one class, which many metrics refuse
+            score = float("nan")
         return cls(unseen.target.n_rows, score, ScoreFindings.of(unseen))
 
     @classmethod
