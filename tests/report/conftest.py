@@ -1,4 +1,4 @@
-"""Committees for two and three classes and for numbers, fitted once; names and cells are hostile."""
+"""Committees for two and three classes and for numbers, fitted once; names are hostile."""
 
 import numpy as np
 import pandas as pd
