@@ -82,10 +82,10 @@ def _of_classes(found: Any, classes: Sequence[str]) -> list[Html]:
         [
             tag("h3", "Which classes are mistaken for which?"),
             _confusion(classes, found.errors.confusion),
-            _by_class(classes, found.errors),
         ]
     )
     parts = [side_by_side(tag("div", first), tag("div", second))]
+    parts.append(_by_class(classes, found.errors))
     if is_two:
         parts += _ranking(found, classes)
     return parts

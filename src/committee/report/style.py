@@ -49,8 +49,7 @@ def _variables(colors: dict[str, str]) -> str:
 
 _LAYOUT = """
 *{box-sizing:border-box}
-html{-webkit-text-size-adjust:100%;scroll-behavior:smooth}
-@media (prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
+html{-webkit-text-size-adjust:100%}
 body{margin:0 auto;max-width:960px;padding:1rem 1.1rem 3rem;font:16px/1.55 system-ui,sans-serif;
 color:var(--ink);background:var(--paper);overflow-wrap:break-word}
 h1{font-size:1.5rem;line-height:1.25;margin:.2rem 0 .6rem}
@@ -99,7 +98,8 @@ pre{overflow-x:auto;padding:.7rem .9rem;background:var(--card);border-radius:6px
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dt{color:var(--soft)}
 dd{margin:0}@media (max-width:480px){dl{grid-template-columns:1fr}dd{margin:0 0 .5rem}}
 @media print{body{max-width:none;padding:0;font-size:10.5pt}nav,.skip{display:none}
-h2,h3{break-after:avoid}.scroll{overflow:visible}tr,figure,.warn,li{break-inside:avoid}
+h2,h3{break-after:avoid}.scroll{overflow:visible}tr,figure,.warn,li,.beside>div{break-inside:avoid}
+table{font-size:8.5pt}
 pre{white-space:pre-wrap}details::details-content{content-visibility:visible;display:block;
 height:auto;opacity:1}summary{list-style:none;color:var(--soft)}
 .heat,.tiles li,svg{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
