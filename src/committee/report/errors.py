@@ -15,7 +15,9 @@ from committee.report.words import (
     class_names,
     count,
     cut,
+    is_loss,
     margin,
+    meaning,
     metric_name,
     number,
     percent,
@@ -50,13 +52,14 @@ def _scores(found: Any) -> Html:
             number(shown(own, name)),
             margin(error),
             number(shown(constant, name)),
-            "smaller" if name.startswith("neg_") else "larger",
+            "smaller" if is_loss(name) else "larger",
+            meaning(name),
         ]
         for name, (own, error, constant) in zip(found.names, found.values.tolist(), strict=True)
     ]
-    head = ["metric", "committee", "error", "constant", "better is"]
+    head = ["metric", "committee", "error", "constant", "better is", "what it says"]
     caption = "The committee in other metrics (not corrected for the choice of members)"
-    return join([tag("h3", "Scores"), table(head, rows, caption=caption)])
+    return join([tag("h3", "Scores"), table(head, rows, caption=caption, wide=True)])
 
 
 # --- classes ------------------------------------------------------------------------------------
@@ -155,17 +158,23 @@ def _thresholds(found: Any, classes: Sequence[str]) -> Html:
             ]
         )
     name = cut(classes[1], 24)
-    return table(
-        [
-            f"probability of {name}",
-            "rows flagged",
-            "of these right",
-            "found of all",
-            "lift",
-        ],
-        rows,
-        caption="What a threshold does",
-    )
+    head = [f"probability of {name}", "rows flagged", "of these right", "found of all", "lift"]
+    listing = table(head, rows, caption="What a threshold does")
+    return tag("div", listing, paragraph(_best_thresholds(ranking, base), kind="soft"))
+
+
+def _best_thresholds(ranking: Floats, base: float) -> str:
+    """Return in words which thresholds are best for metrics that look at predicted classes."""
+    hits, false = ranking[:, 1], ranking[:, 2]
+    wrong = (1 - base) * false
+    scores = {
+        "accuracy": base * hits + (1 - base) * (1 - false),
+        "F1": 2 * base * hits / np.maximum(base * hits + wrong + base, 1e-300),
+        "balanced accuracy": (hits + 1 - false) / 2,
+    }
+    best = [(name, int(values.argmax()), float(values.max())) for name, values in scores.items()]
+    words = [f"{name} ({value:.3f}) at {ranking[place, 0]:.3f}" for name, place, value in best]
+    return f"On these rows, the best thresholds are: {', '.join(words)}."
 
 
 def _confusion(classes: Sequence[str], counts: Floats) -> Html:

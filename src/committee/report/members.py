@@ -89,9 +89,10 @@ def members(model: Any) -> Html:
     order = sorted(range(len(weights)), key=lambda place: -weights[place])
     marks = [Mark(model.member_names_[k], weights[k], shown=percent(weights[k])) for k in order]
     drawn = bars(marks, "Weight of each member", "Predictions are the mean with these weights.")
+    recipes = folded("What the members are", _recipes(model))
     similarity = model.findings_.similarity
     if len(similarity) < 2:
-        return join([paragraph("The committee has one member."), drawn])
+        return join([paragraph("The committee has one member."), drawn, recipes])
     names = model.member_names_[: len(similarity)]
     numbers = [str(place + 1) for place in range(len(names))]
     rows = [
@@ -106,7 +107,25 @@ def members(model: Any) -> Html:
         f"Members help each other where they err on different rows. Their errors are {words} "
         f"(mean correlation {mean:.2f})."
     )
-    return join([paragraph(text), side_by_side(drawn, grid)])
+    return join([paragraph(text), side_by_side(drawn, grid), recipes])
+
+
+def _recipes(model: Any) -> Html:
+    """Return the parameters of the members that are not at their defaults."""
+    rows = []
+    for name, member in zip(model.member_names_, model.members_, strict=True):
+        models = getattr(member, "estimators", [member])
+        first = models[0]
+        given = ", ".join(
+            f"{key}={value!r}"
+            for key, value in given_params(first).items()
+            if key != "random_state"
+        )
+        trees = getattr(first, "n_estimators_", None) or getattr(first, "n_estimators", None)
+        size = f"{trees:,} trees or rounds" if isinstance(trees, int) else ""
+        rows.append([cut(name), type(first).__name__, len(models), size, cut(given, 200)])
+    head = ["member", "model", "fits", "size of each", "parameters that are not defaults"]
+    return table(head, rows, caption="What the members are", wide=True)
 
 
 def _cell(value: float) -> Html:
@@ -142,7 +161,7 @@ def costs(model: Any) -> Html:
 
 def _again(model: Any) -> list[Html]:
     target = getattr(model, "target_name_", None)
-    given = _given(model)
+    given = given_params(model)
     call = ", ".join(["table" if target else "", repr(target) if target else ""]).strip(", ")
     options = ", ".join(f"{name}={value!r}" for name, value in given.items())
     if target is None:
@@ -178,12 +197,15 @@ def _quoted(value: object) -> str:
     return quote(str(value))
 
 
-def _given(model: Any) -> dict[str, Any]:
-    """Return the parameters that are not at their defaults."""
-    defaults = type(model)().get_params(deep=False)
+def given_params(model: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator that are not at their defaults."""
+    try:
+        defaults = type(model)().get_params(deep=False)
+    except TypeError:  # some parameters have no defaults
+        defaults = {}
     hidden = ("verbose", "n_jobs", "progress")
     return {
         name: value
         for name, value in model.get_params(deep=False).items()
-        if name not in hidden and (value is not defaults[name] and value != defaults[name])
+        if name not in hidden and repr(value) != repr(defaults.get(name, ...))
     }

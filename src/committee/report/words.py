@@ -15,6 +15,33 @@ _NAMES = {
     "neg_brier_score": "Brier score",
 }
 
+# What a metric says, in few words.
+_MEANINGS = {
+    "neg_log_loss": "mean surprise by the truth; certain mistakes cost most; 0 is perfect",
+    "neg_brier_score": "mean squared error of the probability; 0 is perfect",
+    "roc_auc": "how often a row of the class has a higher probability than another; 0.5 is chance",
+    "average_precision": "mean precision while more and more rows are flagged; 1 is perfect",
+    "accuracy": "share of rows whose most probable class is right",
+    "balanced_accuracy": "the same for each class, and the mean of the classes",
+    "f1": "precision and recall of the second class in one number; 1 is perfect",
+    "f1_macro": "precision and recall in one number, the mean of the classes; 1 is perfect",
+    "neg_root_mean_squared_error": "size of the errors; large ones count most",
+    "neg_mean_absolute_error": "mean size of the errors",
+    "neg_median_absolute_error": "half of the errors are smaller",
+    "r2": "share of the variance that is explained; 1 is perfect, the mean has 0",
+}
+
+
+def meaning(metric: str) -> str:
+    """Return what a metric says; nothing for one that is not known.
+
+    Examples
+    --------
+    >>> meaning("accuracy"), meaning("my_score")
+    ('share of rows whose most probable class is right', '')
+    """
+    return _MEANINGS.get(metric, "")
+
 
 def number(value: float) -> str:
     """Return a number with four digits.
