@@ -24,19 +24,45 @@ _MOST_ENTRIES = 30
 _ALIKE = 0.97
 
 
+_UNSEEN = "Every score comes from rows that the model in question has not seen."
+_MEAN = "A member of the committee is the mean of its models of all folds."
+_DEALT = (
+    "The rows were dealt into {folds}, the same for all models, {how}. Each model was fitted to "
+    "the rows outside of each fold and predicted those inside. "
+)
+
+# How rows were held out, and what it says about new rows.
+_HELD_OUT = {
+    "folds": f"{_DEALT.replace('{how}', 'with copies of a row in one fold')}{_UNSEEN} {_MEAN}",
+    "groups": f"{_DEALT.replace('{how}', 'with all rows of a group in one fold')}{_UNSEEN} {_MEAN}",
+    "times": (
+        "The rows were sorted by time. {unseen} later ones, in {folds}, were predicted by models "
+        f"that were fitted to earlier rows only. {_UNSEEN}"
+    ),
+    "part": (
+        "The table is long: {unseen} of its rows were held out once, and all models were fitted to "
+        f"the others. {_UNSEEN} Its parts are shown as folds."
+    ),
+}
+_RELATED = (
+    "This says how good predictions are for rows like these. If rows belong together (several of "
+    "one customer) or follow each other in time, fit with groups or time_order."
+)
+_CAUTIONS = {
+    "folds": _RELATED,
+    "groups": "This says how good predictions are for new groups of the same kind.",
+    "times": "This says how good predictions are for the time after, if it goes on as before.",
+    "part": _RELATED,
+}
+
+
 def validation(model: Any) -> Html:
     """Return how rows were held out, and what each of the folds says."""
     metric, folds = model.leaderboard_.metric, model.findings_.scores.folds
-    text = (
-        f"The rows were dealt into {count(len(folds), 'fold')}, the same for all models, with "
-        "copies of a row in one fold. Each model was fitted to the rows outside of each fold and "
-        "predicted those inside, so that every score comes from rows that the model has not seen. "
-        "A member of the committee is the mean of its models of all folds."
+    text = _HELD_OUT[model.findings_.validation].format(
+        folds=count(len(folds), "fold"), unseen=f"{model.findings_.n_unseen:,}"
     )
-    caution = (
-        "This says how good predictions are for rows like these. If rows belong together (several "
-        "of one customer) or follow each other in time, fit with groups, or keep the last rows out."
-    )
+    caution = _CAUTIONS[model.findings_.validation]
     known = [pair for pair in folds.tolist() if all(map(math.isfinite, pair))]
     parts = [paragraph(text), paragraph(caution, kind="soft")]
     if known:

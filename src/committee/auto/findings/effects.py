@@ -118,15 +118,21 @@ def _shown_classes(unseen: Unseen) -> NDArray[np.int64]:
     return np.sort(np.argsort(-unseen.constant, kind="stable")[:_MOST_CLASSES]).astype(np.int64)
 
 
+def plan(source: Source, n_groups: int, n_folds: int) -> tuple[int, int]:
+    """Return how many folds are looked at, and how many rows of each."""
+    room = _CELLS // (source.n_features * n_groups)
+    n_folds = n_folds if room >= 4 * n_folds else min(n_folds, 2)
+    return n_folds, min(_ROWS_OF_FOLD, max(2, room // n_folds))
+
+
 def _curves(
     source: Source, columns: Sequence[tuple[int, str, Groups]], unseen: Unseen, seed: int
 ) -> Floats:
     """Return mean predictions, shape (n_folds, groups of all columns, n_values)."""
     generator = np.random.default_rng(seed)
     n_groups = sum(len(groups.labels) for _, _, groups in columns)
-    room = _CELLS // (source.n_features * n_groups)
-    tests = unseen.tests if room >= 4 * len(unseen.tests) else unseen.tests[:2]
-    n_rows = min(_ROWS_OF_FOLD, max(2, room // len(tests)))
+    n_folds, n_rows = plan(source, n_groups, len(unseen.tests))
+    tests = unseen.tests[:n_folds]
     curves = []
     for fold, test in enumerate(tests):
         rows = np.sort(generator.permutation(test)[:n_rows])

@@ -22,14 +22,14 @@ from committee.auto.findings.unseen import Unseen
 from committee.base.arrays import Floats
 from committee.base.products import weighted_products
 from committee.files.codec_classes import register
-from committee.files.parts import NUMBER, TEXT, Part, array, instance, tuple_of, whole
+from committee.files.parts import NUMBER, TEXT, Part, array, instance, one_of, tuple_of, whole
 from committee.losses.arithmetic import weighted_quantile
 from committee.tables.source import Source
 
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-_MOST_COLUMNS = 200  # columns that are summed up
+MOST_COLUMNS = 200  # columns that are summed up
 _MOST_SLICED = 40  # columns that are cut into slices, the most important ones
-_MOST_EFFECTS = 8
+MOST_EFFECTS = 8
 _MOST_MEMBERS = 20  # whose errors are compared
 
 
@@ -42,6 +42,10 @@ class Findings:
     ----------
     n_rows, n_columns : int
         Size of the table.
+    n_unseen : int
+        Number of rows that were predicted by models that have not seen them.
+    validation : {"folds", "groups", "times", "part"}
+        How these rows were held out.
     shares : ndarray of float64, shape (n_classes,)
         Share of each class; empty for numbers.
     quantiles : ndarray of float64, shape (5,)
@@ -70,6 +74,8 @@ class Findings:
     _stored_parts: ClassVar[dict[str, Part]] = {
         "n_rows": whole(1),
         "n_columns": whole(1),
+        "n_unseen": whole(1),
+        "validation": one_of("folds", "groups", "times", "part"),
         "shares": array("f8", "classes", low=0.0, finite=True),
         "quantiles": array("f8", None, finite=True),
         "constant_score": NUMBER,
@@ -85,6 +91,8 @@ class Findings:
 
     n_rows: int
     n_columns: int
+    n_unseen: int
+    validation: str
     shares: Floats
     quantiles: Floats
     constant_score: float
@@ -138,6 +146,8 @@ def find(
     return Findings(
         n_rows=source.n_rows,
         n_columns=source.n_features,
+        n_unseen=target.n_rows,
+        validation=unseen.kind,
         shares=nothing if is_number else unseen.constant,
         quantiles=np.array(quantiles) if is_number else nothing,
         constant_score=unseen.metric.score(unseen.constants, np.arange(target.n_rows)),
@@ -174,7 +184,7 @@ def _shown(
 ) -> list[tuple[int, str, Groups]]:
     """Return the columns whose effects are shown: those that matter."""
     mean = dict(zip(importances.names, importances.mean.tolist(), strict=True))
-    return [each for each in groups if mean[each[1]] > 0][:_MOST_EFFECTS]
+    return [each for each in groups if mean[each[1]] > 0][:MOST_EFFECTS]
 
 
 def _columns(source: Source, uses: Sequence[str], unseen: Unseen) -> tuple[ColumnSummary, ...]:
@@ -182,7 +192,7 @@ def _columns(source: Source, uses: Sequence[str], unseen: Unseen) -> tuple[Colum
     rows, weights = unseen.rows[unseen.some_rows], unseen.weights[unseen.some_rows]
     return tuple(
         ColumnSummary.of(name, uses[place], source.column(place).take(rows), weights)
-        for place, name in enumerate(names[:_MOST_COLUMNS])
+        for place, name in enumerate(names[:MOST_COLUMNS])
     )
 
 

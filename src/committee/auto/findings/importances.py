@@ -69,13 +69,8 @@ def measure(source: Source, places: Sequence[int], unseen: Unseen, seed: int) ->
         Of the draws.
     """
     generator = np.random.default_rng(seed)
-    n_folds, n_columns = len(unseen.tests), min(len(places), MOST_COLUMNS)
-    n_rows = max(_PREDICTIONS // (n_folds * (n_columns + 1)), _LEAST_ROWS)
-    n_rows = max(2, min(_ROWS // n_folds, n_rows))
-    room = _CELLS // (n_rows * source.n_features)
-    is_wide = room < n_folds * (n_columns + 1)
-    tests = unseen.tests[:_FEW_FOLDS] if is_wide else unseen.tests
-    places = places[: min(MOST_COLUMNS, max(5, room // len(tests)))]
+    n_folds, n_columns, n_rows = plan(source, len(places), len(unseen.tests))
+    tests, places = unseen.tests[:n_folds], places[:n_columns]
     losses = np.full((len(places), len(tests)), np.nan)
     for fold, test in enumerate(tests):
         rows = np.sort(generator.permutation(test)[:n_rows])
@@ -93,6 +88,17 @@ def measure(source: Source, places: Sequence[int], unseen: Unseen, seed: int) ->
     kept = losses[:, known]
     errors = kept.std(axis=1, ddof=1) / n_known**0.5
     return ColumnImportances(names, kept.mean(axis=1), errors)
+
+
+def plan(source: Source, n_columns: int, n_folds: int) -> tuple[int, int, int]:
+    """Return how many folds and columns are looked at, and how many rows of each fold."""
+    n_columns = min(n_columns, MOST_COLUMNS)
+    n_rows = max(_PREDICTIONS // (n_folds * (n_columns + 1)), _LEAST_ROWS)
+    n_rows = max(2, min(_ROWS // n_folds, n_rows))
+    room = _CELLS // (n_rows * source.n_features)
+    if room < n_folds * (n_columns + 1):
+        n_folds = min(n_folds, _FEW_FOLDS)
+    return n_folds, min(n_columns, max(5, room // n_folds)), n_rows
 
 
 def _losses(

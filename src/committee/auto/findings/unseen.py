@@ -39,6 +39,8 @@ class Unseen:
         Those of each member.
     predict : callable
         What the models of a fold predict for other rows.
+    kind : {"folds", "groups", "times", "part"}, default="folds"
+        How rows were held out: in folds, in folds of whole groups, as later rows, or once.
     """
 
     target: ScoredTarget
@@ -48,6 +50,7 @@ class Unseen:
     combined: Floats
     members: Sequence[Floats]
     predict: Predicting
+    kind: str = "folds"
 
     @cached_property
     def weights(self) -> Floats:
