@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from shlex import quote
 from typing import Any
 
 from committee.report.charts_rows import Mark, bars, dots, pairs
@@ -188,39 +189,28 @@ def costs(model: Any) -> Html:
 def _again(model: Any) -> list[Html]:
     target = getattr(model, "target_name_", None)
     given = given_params(model)
-    call = ", ".join(["table" if target else "", repr(target) if target else ""]).strip(", ")
+    if given.pop("time_limit", None) is not None:
+        given["budget"] = model.budget_  # the clock cannot be repeated, the work can
     options = ", ".join(f"{name}={value!r}" for name, value in given.items())
     if target is None:
         code = f"model = committee.{type(model).__name__}({options}).fit(X, y)"
     else:
-        code = f"model = committee.train({', '.join(each for each in (call, options) if each)})"
-    parts = [paragraph("The same call on the same table:"), tag("pre", f"import committee\n{code}")]
+        arguments = ["table", repr(target), *([options] if options else [])]
+        code = f"model = committee.train({', '.join(arguments)})"
+    parts = [paragraph("The same again:"), tag("pre", f"import committee\n{code}")]
     if target is not None:
-        flags = "".join(f" {_flag(name)} {_quoted(value)}" for name, value in given.items()
-                        if name in _FLAGS)  # fmt: skip
-        parts.append(tag("pre", f"committee train table.csv --target {_quoted(target)}{flags}"))
-    if getattr(model, "time_limit", None) is not None:
-        parts.append(paragraph("The clock ended this search: another run may stop elsewhere.",
-                               kind="soft"))  # fmt: skip
-    elif getattr(model, "random_state", None) is None:
-        parts.append(paragraph("No random_state was given: another run draws other folds.",
-                               kind="soft"))  # fmt: skip
+        flags = [f" {_FLAGS[name]} {quote(str(v))}" for name, v in given.items() if name in _FLAGS]
+        command = f"committee train table.csv --target {quote(str(target))}{''.join(flags)}"
+        parts.append(tag("pre", command))
+    if model.random_state is None:
+        text = "No random_state was given: another run deals the rows into other folds."
+        parts.append(paragraph(text, kind="soft"))
     return parts
 
 
 _FLAGS = {"random_state": "--seed", "n_jobs": "--jobs"} | {
-    name: f"--{name.replace('_', '-')}" for name in ("budget", "time_limit", "quality", "scoring")
+    name: f"--{name.replace('_', '-')}" for name in ("budget", "quality", "scoring")
 }
-
-
-def _flag(name: str) -> str:
-    return _FLAGS[name]
-
-
-def _quoted(value: object) -> str:
-    from shlex import quote
-
-    return quote(str(value))
 
 
 def given_params(model: Any) -> dict[str, Any]:

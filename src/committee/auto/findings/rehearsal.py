@@ -14,7 +14,7 @@ from committee.auto.findings.scores import ScoreFindings
 from committee.auto.findings.unseen import Unseen, variants
 from committee.tables.source import Source
 
-_TRIED_ROWS, _TRIED_BLOCKS = 50, 6
+_TRIED_ROWS, _TRIED_PREDICTIONS, _TRIED_CELLS = 50, 1000, 2**21
 _GROUPS = 11  # of a column whose effects are measured, at most
 
 
@@ -32,8 +32,10 @@ def seconds_to_explain(source: Source, uses: Sequence[str], unseen: Unseen) -> f
     """
     begin = time.monotonic()
     rows = unseen.rows[unseen.tests[0][:_TRIED_ROWS]]
-    unseen.predict(variants(source, rows, [(-1, rows)] * _TRIED_BLOCKS), 0)
-    each = (time.monotonic() - begin) / (len(rows) * _TRIED_BLOCKS)
+    n_blocks = min(_TRIED_PREDICTIONS, _TRIED_CELLS // source.n_features) // len(rows)
+    n_blocks = max(n_blocks, 1)
+    unseen.predict(variants(source, rows, [(-1, rows)] * n_blocks), 0)
+    each = (time.monotonic() - begin) / (len(rows) * n_blocks)
     n_used, n_parts = sum(use != "dropped" for use in uses), len(unseen.tests)
     n_folds, n_columns, n_rows = importances.plan(source, n_used, n_parts)
     predicted = n_folds * (n_columns + 1) * n_rows
