@@ -3,6 +3,8 @@
 import itertools
 import re
 
+import numpy as np
+import pandas as pd
 import pytest
 from report.conftest import ATTRIBUTE, IMAGE, SCRIPT
 from report.report_tools import Page, contrast, palettes
@@ -93,6 +95,18 @@ def test_names_and_labels_of_the_table_are_text_and_nothing_else(pages):
     assert not [name for name in names if name.startswith("on") or "alert" in name]
 
 
+def test_long_names_many_columns_and_many_classes_stay_within_the_size():
+    rng = np.random.default_rng(0)
+    names = [f"{k}{'<&>' * 100}" for k in range(260)]
+    table = pd.DataFrame(rng.normal(size=(600, 260)).round(2), columns=names)
+    y = np.array([f"{k % 120}{'&' * 200}" for k in range(600)])
+    model = committee.CommitteeClassifier(budget=0.01, random_state=0).fit(table, y)
+    text = page(model)
+    found = Page(text)
+    assert found.unbalanced == []
+    assert len(text.encode()) < 500_000
+
+
 def test_content_and_attributes_are_escaped_unless_they_are_html():
     inner = tag("b", "<i>")
     assert tag("p", inner, '"', title='a"b<') == (
@@ -150,3 +164,37 @@ def test_the_call_that_repeats_a_fit_is_a_call_that_repeats_it(binary, pages):
     text = Page(pages["binary"]).section("costs")["text"]
     assert "committee.train(table, '<target>', budget=0.3, random_state=0)" in text
     assert "committee train table.csv --target '<target>' --budget 0.3 --seed 0" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "copies of a row in one fold"),
+        ({"groups": np.arange(200) // 4}, "all rows of a group in one fold"),
+        ({"time_order": np.arange(200)}, "sorted by time"),
+    ],
+)
+def test_the_report_says_how_rows_were_held_out(options, words, rng):
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + 0.1 * rng.normal(size=200)
+    model = committee.CommitteeRegressor(budget=0.02, random_state=0).fit(X, y, **options)
+    assert words in Page(page(model)).section("validation")["text"]
+    assert model.findings_.n_rows == 200
+    # Of rows in the order of time, the first ones are only learned from.
+    assert (model.findings_.n_unseen < 200) == ("time_order" in options)
+
+
+def test_a_search_by_the_clock_is_repeated_by_its_work(rng):
+    X = rng.normal(size=(100, 3))
+    model = committee.CommitteeRegressor(time_limit=0.5, random_state=0).fit(X, X[:, 0])
+    text = Page(page(model)).section("costs")["text"]
+    assert f"CommitteeRegressor(random_state=0, budget={model.budget_!r})" in text
+    again = committee.CommitteeRegressor(random_state=0, budget=model.budget_).fit(X, X[:, 0])
+    assert np.array_equal(again.predict(X), model.predict(X))
+
+
+def test_columns_that_do_not_help_are_called_that(rng):
+    """A committee of noise is no better than the constant, and the report says so."""
+    X, y = rng.normal(size=(150, 3)), rng.normal(size=150)
+    model = committee.CommitteeRegressor(budget=0.05, random_state=0).fit(X, y)
+    assert "no clear gain" in Page(page(model)).section("result")["text"]

@@ -80,7 +80,7 @@ def _row(use: Any, profile: Any) -> list[object]:
         values = f"{low} … {middle} … {high}"
     drawn: object = ""
     if len(profile.shares):
-        drawn = spark(profile.shares.tolist(), f"Distribution of {use.name}")
+        drawn = spark(profile.shares.tolist(), f"Distribution of {cut(use.name)}")
     parts = f"features: {', '.join(use.parts)}" if len(use.parts) > 1 and not use.note else use.note
     missing = percent(profile.missing) if profile.missing else "0"
     distinct = f"{profile.n_distinct:,}"

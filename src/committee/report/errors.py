@@ -26,6 +26,7 @@ from committee.report.words import (
 
 _MOST_CLASSES = 12  # in the table of confusions; of more, the most frequent mistakes are listed
 _MOST_MISTAKES = 15
+_MOST_LISTED = 100  # classes, one by one
 _FLAGGED = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5)  # shares of the rows, in the table of thresholds
 
 
@@ -215,16 +216,16 @@ def _by_class(classes: Sequence[str], found: Any) -> Html:
     counts = found.confusion
     right, truth, predicted = np.diagonal(counts), counts.sum(axis=1), counts.sum(axis=0)
     rows = []
-    for k, label in enumerate(classes):
+    for k in np.argsort(-truth, kind="stable")[:_MOST_LISTED].tolist():
         precision = right[k] / predicted[k] if predicted[k] else float("nan")
         recall = right[k] / truth[k] if truth[k] else float("nan")
         f1 = 2 * right[k] / (truth[k] + predicted[k]) if truth[k] + predicted[k] else float("nan")
         area = float(found.areas[k]) if len(found.areas) else float("nan")
         cells = [percent(float(precision)), percent(float(recall)), number(float(f1)), number(area)]
-        rows.append([cut(label), _tally(float(truth[k])), *cells])
+        rows.append([cut(classes[k]), _tally(float(truth[k])), *cells])
     head = ["class", "rows", "precision", "recall", "F1", "area under ROC"]
-    listing = table(head, rows, caption="Each class against all others")
-    return listing if len(classes) <= _MOST_CLASSES else folded("Every class", listing)
+    listing = table(head, rows, caption="Each class against all others, the most frequent first")
+    return listing if len(classes) <= _MOST_CLASSES else folded("Classes one by one", listing)
 
 
 def _tally(size: float) -> str:

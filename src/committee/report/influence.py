@@ -72,7 +72,7 @@ def _effects(model: Any) -> Html | None:
         tag(
             "div",
             tag("h4", cut(each.name, 60)),
-            effect(each, classes, f"{what} by {each.name}"),
+            effect(each, classes, f"{what} by {cut(each.name)}"),
         )
         for each in found
     ]
