@@ -1,5 +1,7 @@
 """Findings about unseen rows, against scikit-learn, brute force and known answers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn import metrics
@@ -104,6 +106,20 @@ def test_a_row_of_weight_two_is_the_row_twice(kind, rng):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), err_msg=name)
     scores = ScoreFindings.of(once), ScoreFindings.of(twice)
     np.testing.assert_allclose(*(each.values[:, [0, 2]] for each in scores))
+
+
+def test_classes_that_are_decided_for_count_where_classes_are_looked_at(rng):
+    shares = rng.dirichlet(np.ones(2), 100)
+    codes = rng.integers(0, 2, 100)
+    decided = (shares[:, 1] > 0.2).astype(int)
+    unseen = replace(unseen_classes(codes, shares), decided=decided)
+    expected = metrics.confusion_matrix(codes, decided)
+    assert ErrorFindings.of(unseen).confusion.tolist() == expected.tolist()
+    found = ScoreFindings.of(unseen)
+    values = dict(zip(found.names, found.values[:, 0], strict=True))
+    assert values["f1"] == pytest.approx(metrics.f1_score(codes, decided))
+    assert values["accuracy"] == pytest.approx(metrics.accuracy_score(codes, decided))
+    assert values["roc_auc"] == pytest.approx(metrics.roc_auc_score(codes, shares[:, 1]))
 
 
 def test_the_ranking_holds_the_share_of_both_classes_above_a_threshold(ranked):

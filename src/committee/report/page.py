@@ -11,7 +11,7 @@ from committee.report.errors import errors
 from committee.report.fresh import fresh_rows
 from committee.report.html import Html, join, tag
 from committee.report.influence import influence
-from committee.report.later import distilled, intervals
+from committee.report.intervals import intervals
 from committee.report.members import costs, leaderboard, members, validation
 from committee.report.style import STYLE
 from committee.report.use import card, use
@@ -28,7 +28,6 @@ SECTIONS: tuple[tuple[str, str, Callable[[Any], Html | None]], ...] = (
     ("columns", "Columns that matter", influence),
     ("intervals", "Intervals", intervals),
     ("costs", "What it cost, and how to repeat it", costs),
-    ("distilled", "A small model that imitates it", distilled),
     ("use", "How to use it", use),
     ("card", "Model card", card),
 )

@@ -93,7 +93,7 @@ def _of_classes(unseen: Unseen) -> ErrorFindings:
     assert unseen.target.codes is not None
     predicted, weights, codes = unseen.combined, unseen.weights, unseen.target.codes[:, 0]
     n_classes = predicted.shape[1]
-    best = predicted.argmax(axis=1)
+    best = unseen.classes(predicted)
     confusion = np.zeros((n_classes, n_classes))
     np.add.at(confusion, (codes, best), weights)
     if n_classes == 2:

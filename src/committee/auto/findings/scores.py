@@ -91,13 +91,13 @@ def _brier(unseen: Unseen, values: Floats, rows: Rows) -> float:
 
 
 def _accuracy(unseen: Unseen, values: Floats, rows: Rows) -> float:
-    is_right = values[rows].argmax(axis=1) == _codes(unseen, rows)
+    is_right = unseen.classes(values)[rows] == _codes(unseen, rows)
     return _mean(is_right.astype(np.float64), unseen.weights[rows])
 
 
 def _balanced_accuracy(unseen: Unseen, values: Floats, rows: Rows) -> float:
     codes, weights = _codes(unseen, rows), unseen.weights[rows]
-    is_right = values[rows].argmax(axis=1) == codes
+    is_right = unseen.classes(values)[rows] == codes
     n_classes = values.shape[1]
     whole = np.bincount(codes, weights, minlength=n_classes)
     right = np.bincount(codes, weights * is_right, minlength=n_classes)
@@ -107,7 +107,7 @@ def _balanced_accuracy(unseen: Unseen, values: Floats, rows: Rows) -> float:
 def _f1(unseen: Unseen, values: Floats, rows: Rows) -> float:
     """Of the second class of two; of more classes the mean of those that occur."""
     codes, weights = _codes(unseen, rows), unseen.weights[rows]
-    best, n_classes = values[rows].argmax(axis=1), values.shape[1]
+    best, n_classes = unseen.classes(values)[rows], values.shape[1]
     right = np.bincount(codes, weights * (best == codes), minlength=n_classes)
     whole = np.bincount(codes, weights, minlength=n_classes)
     both = whole + np.bincount(best, weights, minlength=n_classes)

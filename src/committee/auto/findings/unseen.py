@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from committee.base.arrays import Floats, Rows
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
@@ -41,6 +42,8 @@ class Unseen:
         What the models of a fold predict for other rows.
     kind : {"folds", "groups", "times", "part"}, default="folds"
         How rows were held out: in folds, in folds of whole groups, as later rows, or once.
+    decided : ndarray of int or None, default=None
+        The class of each row that the committee decides for; None is the most probable one.
     """
 
     target: ScoredTarget
@@ -51,6 +54,12 @@ class Unseen:
     members: Sequence[Floats]
     predict: Predicting
     kind: str = "folds"
+    decided: NDArray[np.integer] | None = None
+
+    def classes(self, values: Floats) -> NDArray[np.integer]:
+        """Return the classes that probabilities stand for: the decided ones, of the committee."""
+        is_own = values is self.combined and self.decided is not None
+        return self.decided if is_own and self.decided is not None else values.argmax(axis=1)
 
     @cached_property
     def weights(self) -> Floats:

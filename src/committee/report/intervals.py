@@ -1,4 +1,4 @@
-"""Sections on what a committee has besides its predictions: intervals, a small imitation."""
+"""The section on intervals and sets of classes: how often they hold the truth."""
 
 from __future__ import annotations
 
@@ -28,10 +28,3 @@ def intervals(model: Any) -> Html | None:
     if hasattr(model, method):
         parts.append(tag("pre", f"model.{method}(table, coverage=0.9)"))
     return join(parts)
-
-
-def distilled(model: Any) -> Html | None:
-    """Return the small model that imitates the committee, where one was made."""
-    small = getattr(model, "distilled_", None)
-    words = getattr(small, "text", None)
-    return None if words is None else tag("pre", words)
