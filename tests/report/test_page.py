@@ -1,5 +1,6 @@
 """The page of a report: its sections, its tables and charts, its colours, and what it escapes."""
 
+import copy
 import itertools
 import re
 
@@ -198,3 +199,13 @@ def test_columns_that_do_not_help_are_called_that(rng):
     X, y = rng.normal(size=(150, 3)), rng.normal(size=150)
     model = committee.CommitteeRegressor(budget=0.05, random_state=0).fit(X, y)
     assert "no clear gain" in Page(page(model)).section("result")["text"]
+
+
+def test_leaks_and_decisions_are_named(penguins):
+    model = copy.copy(penguins[0])
+    model.leaks_ = (f"the column {SCRIPT!r} says the same as the target",)
+    model.decision_ = "'Gentoo' where its probability is at least 0.3"
+    found = Page(page(model))
+    assert f"The column {SCRIPT!r} says the same as the target" in found.section("data")["text"]
+    assert "'Gentoo' where its probability is at least 0.3" in found.section("use")["text"]
+    assert found.all("script") == []

@@ -10,7 +10,7 @@ from committee.report.charts import spark
 from committee.report.charts_rows import Mark, bars
 from committee.report.html import Html, folded, join, paragraph, table, tag
 from committee.report.verdict import is_clear
-from committee.report.words import class_names, count, cut, number, percent
+from committee.report.words import capital, class_names, count, cut, number, percent
 
 _MOST_CLASSES = 20  # in the chart of their shares
 _SHOWN = 25  # columns that are listed at once; the others are folded
@@ -116,9 +116,8 @@ def warnings(model: Any) -> Iterator[str]:
 
 
 def _of_columns(model: Any) -> Iterator[str]:
-    for use in model.columns_:
-        if "leak" in use.note or "gives the target away" in use.note:
-            yield f"{cut(use.name)}: {use.note}."
+    for leak in getattr(model, "leaks_", ()):
+        yield f"A leak? {capital(str(leak))}. Is it known at the time of a prediction?"
     dropped = [use for use in model.columns_ if use.use == "dropped"]
     if dropped:
         names = ", ".join(f"{cut(use.name)} ({use.note})" for use in dropped[:8])

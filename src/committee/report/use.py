@@ -26,11 +26,18 @@ def use(model: Any) -> Html:
         [
             tag("h3", "In Python"),
             tag("pre", python),
+            _decision(model),
             tag("h3", "In the shell"),
             tag("pre", shell),
             _needed(model),
         ]
     )
+
+
+def _decision(model: Any) -> Html | None:
+    """Return how a class is made of probabilities, where that is not the most probable one."""
+    decision = getattr(model, "decision_", None)
+    return None if decision is None else paragraph(f"predict gives: {decision}.")
 
 
 def _target(model: Any) -> str | None:
