@@ -274,3 +274,23 @@ def test_rows_that_were_not_held_out_are_left_alone(rng):
     find(open_source(X), ["number"] * 3, unseen, found, 0)
     assert found.ranking()[0] == "x0"
     assert set(np.concatenate(asked)) <= set(X[held, 1])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"quantiles": np.zeros(5)}, "quantiles"),
+        ({"effects": ()}, None),
+        ({"scores": "other"}, "ranking"),
+        ({"errors": "other"}, "classes"),
+    ],
+)
+def test_findings_that_do_not_fit_each_other_are_refused(change, message, binary, numbers):
+    findings, other = binary[0].findings_, numbers[0].findings_
+    change = {name: getattr(other, name) if isinstance(v, str) else v for name, v in change.items()}
+    changed = replace(findings, **change)
+    if message is None:
+        changed._validate_loaded()
+        return
+    with pytest.raises(ValueError, match=message):
+        changed._validate_loaded()

@@ -111,8 +111,20 @@ class Findings:
         n_classes = len(self.shares)
         if self.errors.confusion.shape[0] != n_classes:
             raise ValueError("the table of confusions has another number of classes")
-        if any((effect.classes >= max(n_classes, 1)).any() for effect in self.effects):
-            raise ValueError("an effect is about a class that does not exist")
+        for effect in self.effects:
+            if (effect.classes >= n_classes).any() or (len(effect.classes) > 0) != (n_classes > 0):
+                raise ValueError("an effect is about a class that does not exist")
+            if effect.predicted.shape[1] != max(len(effect.classes), 1):
+                raise ValueError("an effect needs a column for each of its classes")
+        errors, names = self.errors, self.scores.names
+        if not len(errors.bins) or (n_classes == 0) != (len(errors.residuals) == len(errors.bins)):
+            raise ValueError("bins and residuals of predictions do not fit the target")
+        if (n_classes == 0) != (len(errors.sizes) == 5):
+            raise ValueError("sizes of errors do not fit the target")
+        if n_classes == 2 and not (
+            len(errors.ranking) and {"roc_auc", "average_precision"} <= {*names}
+        ):
+            raise ValueError("two classes need a ranking and its scores")
 
 
 def find(
