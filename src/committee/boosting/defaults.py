@@ -17,6 +17,12 @@ from committee.base.params import (
     or_auto,
 )
 
+# Up to so many rows a table is tiny: its leaves have few rows, its trees few leaves.
+_TINY, _TINY_LEAVES, _TINY_L2 = 500, 4, 3.0
+# Rows that a leaf of a tiny table needs: one of so many, no less than two.
+_ROWS_PER_LEAF, _LEAST_ROWS_LEAF = 25, 2
+# Fewer rows are too few to hold any of them out: so many rounds, chosen by nothing.
+_LEAST_HELD_OUT, _BLIND_ROUNDS = 20, 30
 # Up to so many rows a table is small: its trees are small, and rounds differ by what they draw.
 _SMALL = 2_500
 # Up to so many rows, so many leaves; above, 127.
@@ -24,8 +30,10 @@ _LEAVES = ((_SMALL, 8), (50_000, 16), (200_000, 31))
 # Up to so many rows times trees of a round, the rows are held out in turns in so many folds;
 # above, one part of them.
 _FOLDS = ((5_000, 5), (20_000, 3))
-# Cells of the table, times trees, that a fit may look at: it bounds the number of rounds.
-_WORK, _LEAST_ROUNDS, _MOST_ROUNDS = 5_000_000_000, 100, 2000
+# Cells of the table that the trees of a fit may look at: it bounds the number of rounds.
+_WORK, _LEAST_ROUNDS, _MOST_ROUNDS = 2_500_000_000, 100, 2000
+# Share of the features that a node looks at; several trees a round see more between them.
+_SHARE_OF_FEATURES, _SHARE_OF_MANY = 0.5, 0.25
 # Rounds without a new best, times the learning rate, that end the search for their number.
 _PATIENCE = 2.0
 
@@ -119,17 +127,24 @@ def automatic_values(
         "l2_regularization": 1.0,
     }
     if chooses_rounds:
-        most = _WORK // max(n_rows * n_features * n_columns, 1)
+        share = _SHARE_OF_FEATURES if n_columns == 1 else _SHARE_OF_MANY
+        most = int(_WORK / max(n_rows * n_features * share * n_columns, 1))
         most = min(max(most, _LEAST_ROUNDS), _MOST_ROUNDS)
         values |= {
             "n_estimators": most,
             # Fewer rounds have to go further.
             "learning_rate": 0.05 if most >= 1000 else 0.1 if most >= 250 else 0.2,
             "subsample": 0.8 if n_rows <= _SMALL else 1.0,
-            # Several trees a round see more features between them.
-            "max_features": 0.5 if n_columns == 1 else 0.25,
+            "max_features": share,
             "max_leaf_nodes": _step(_LEAVES, n_rows, 127),
             "min_samples_leaf": 10,
+        }
+    if n_rows <= _TINY:
+        least = max(n_rows // _ROWS_PER_LEAF, _LEAST_ROWS_LEAF)
+        values |= {
+            "max_leaf_nodes": _TINY_LEAVES,
+            "min_samples_leaf": min(values["min_samples_leaf"], least),
+            "l2_regularization": _TINY_L2,
         }
     return values
 
@@ -186,10 +201,12 @@ def choose(
     """
     # A weak learner of the user's is not for us to tune.
     can_choose = model.estimator is None and is_divisible and kept is None
-    chooses = _is_auto(model.n_estimators) and can_choose
+    chooses = _is_auto(model.n_estimators) and can_choose and n_rows >= _LEAST_HELD_OUT
     auto = automatic_values(n_rows, n_features, n_columns, chooses)
     if not is_divisible:
         auto["n_estimators"] = 1
+    elif n_rows < _LEAST_HELD_OUT:
+        auto["n_estimators"] = _BLIND_ROUNDS
     auto |= kept or {}
     given = {name: getattr(model, name) for name in auto}
     values = {name: auto[name] if _is_auto(value) else value for name, value in given.items()}

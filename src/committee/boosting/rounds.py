@@ -155,6 +155,11 @@ _LEAST_TRIED, _AT_THE_END = 50, 0.95  # a best round so late is where the rounds
 
 _NOTHING = 1e-5  # share of the first loss that is not worth more rounds: the rest is rounding
 
+# The search ends, too, where the last quarter of the rounds gained less than a hundredth of what
+# was gained before or is left, whichever is less: curves of many classes fall for thousands of
+# rounds by nothing.
+_LATE, _LITTLE = 4, 0.01
+
 
 @register("RoundChoice")
 @dataclass(frozen=True, eq=False, repr=False)
@@ -256,7 +261,7 @@ def choose_rounds(
     may_go_on: Callable[[int], bool] = lambda n_rounds: True,
     n_workers: int = 1,
 ) -> RoundChoice:
-    """Boost all folds side by side until their mean curve has passed its best round.
+    """Boost all folds side by side until their mean curve has turned, or falls too slowly.
 
     Parameters
     ----------
@@ -266,7 +271,8 @@ def choose_rounds(
         Rounds to try at most.
     patience : int
         Rounds without a new best that end the search; at least a third of the best round's
-        number, because long curves turn slowly.
+        number, because long curves turn slowly. As many rounds, or a quarter of all, that gain next
+        to nothing end it, too.
     progress : Progress
         Shows the number of rounds after each step.
     kept : sequence of list or None, default=None
@@ -290,13 +296,9 @@ def choose_rounds(
         curves = np.array([_curve(job) for job in jobs])
         choice = RoundChoice.of_curves(curves, is_score)
         progress.show(end)
-        best = choice.n_rounds
-        if end - best >= max(patience, best // 3):
-            reason = f"none of the last {end - best} was better"
-        elif _is_done(choice):
-            reason = "nothing is left of the loss"
-        else:
-            reason = "" if may_go_on(end) else "the work for it is used up"
+        reason = end_of_search(choice, patience)
+        if not reason and not may_go_on(end):
+            reason = "the work for it is used up"
         if reason:
             break
     own = (curves.argmin(axis=1) + 1).tolist()
@@ -314,8 +316,42 @@ def _side_by_side(
     return list(in_order(BoostingJob.run, calls, workers, use_threads=True, own=True))
 
 
+def end_of_search(choice: RoundChoice, patience: int) -> str:
+    """Return why more rounds than these need not be tried; empty if they should be.
+
+    Examples
+    --------
+    >>> falling = RoundChoice(np.array([4.0, 3.0, 2.0, 1.0]), np.zeros(4), 5)
+    >>> turned = RoundChoice(np.array([4.0, 3.0, 3.5, 4.0]), np.zeros(4), 5)
+    >>> end_of_search(falling, 2), end_of_search(turned, 2)
+    ('', 'none of the last 2 was better')
+    """
+    n_tried, best = len(choice.mean), choice.n_rounds
+    if n_tried - best >= max(patience, best // 3):
+        return f"none of the last {n_tried - best} was better"
+    if _is_done(choice):
+        return "nothing is left of the loss"
+    n_last = max(patience, n_tried // _LATE)
+    if _gains_little(choice, n_last):
+        return f"the last {n_last} gained less than {_LITTLE:.0%}"
+    return ""
+
+
 def _is_done(choice: RoundChoice) -> bool:
     return not choice.is_score and 0 <= choice.mean[-1] <= _NOTHING * choice.mean[0]
+
+
+def _gains_little(choice: RoundChoice, n_last: int) -> bool:
+    """Whether the last so many rounds gained too little for more of them to be worth their work."""
+    curve = -choice.mean if choice.is_score else choice.mean
+    if len(curve) <= n_last:
+        return False
+    before, now = float(curve[:-n_last].min()), float(curve.min())
+    with np.errstate(invalid="ignore"):  # a score may be infinite
+        worth = float(curve[0]) - now
+        if not choice.is_score and now >= 0:
+            worth = min(worth, now)
+        return before - now < _LITTLE * worth
 
 
 def _curve(job: BoostingJob) -> Floats:
