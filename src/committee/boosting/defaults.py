@@ -19,7 +19,7 @@ from committee.base.params import (
 
 # Up to so many rows a table is tiny: its leaves have few rows, its trees few leaves.
 _TINY, _TINY_LEAVES, _TINY_L2 = 500, 4, 3.0
-# Rows that a leaf of a tiny table needs: one of so many, no less than two.
+# Rows that a leaf of a tiny table needs: one of so many, no less than two of four or more.
 _ROWS_PER_LEAF, _LEAST_ROWS_LEAF = 25, 2
 # Fewer rows are too few to hold any of them out: so many rounds, chosen by nothing.
 _LEAST_HELD_OUT, _BLIND_ROUNDS = 20, 30
@@ -140,7 +140,7 @@ def automatic_values(
             "min_samples_leaf": 10,
         }
     if n_rows <= _TINY:
-        least = max(n_rows // _ROWS_PER_LEAF, _LEAST_ROWS_LEAF)
+        least = max(n_rows // _ROWS_PER_LEAF, min(_LEAST_ROWS_LEAF, n_rows // 2), 1)
         values |= {
             "max_leaf_nodes": _TINY_LEAVES,
             "min_samples_leaf": min(values["min_samples_leaf"], least),

@@ -240,12 +240,22 @@ class RoundChoice:
 
     @property
     def is_still_improving(self) -> bool:
-        """Whether the limit of rounds came before the curve had turned.
+        """Whether the rounds ended while the last quarter of them still gained clearly.
 
         More rounds, or a larger `learning_rate`, would then do better.
         """
         n_tried = len(self.mean)
-        return n_tried >= _LEAST_TRIED and self.n_rounds > _AT_THE_END * n_tried
+        if n_tried < _LEAST_TRIED or self.n_rounds <= _AT_THE_END * n_tried:
+            return False
+        gained, all_gained = self._gains(n_tried // _LATE)
+        return gained >= _LITTLE * all_gained
+
+    def _gains(self, n_last: int) -> tuple[float, float]:
+        """Return what the last so many rounds have gained, and what all have."""
+        curve = -self.mean if self.is_score else self.mean
+        before, now = float(curve[:-n_last].min()), float(curve.min())
+        with np.errstate(invalid="ignore"):  # a score may be infinite
+            return before - now, float(curve[0]) - now
 
     def _validate_loaded(self) -> None:
         if not len(self.mean) or np.isnan(self.mean).any():
@@ -343,15 +353,13 @@ def _is_done(choice: RoundChoice) -> bool:
 
 def _gains_little(choice: RoundChoice, n_last: int) -> bool:
     """Whether the last so many rounds gained too little for more of them to be worth their work."""
-    curve = -choice.mean if choice.is_score else choice.mean
-    if len(curve) <= n_last:
+    if len(choice.mean) <= n_last:
         return False
-    before, now = float(curve[:-n_last].min()), float(curve.min())
-    with np.errstate(invalid="ignore"):  # a score may be infinite
-        worth = float(curve[0]) - now
-        if not choice.is_score and now >= 0:
-            worth = min(worth, now)
-        return before - now < _LITTLE * worth
+    gained, worth = choice._gains(n_last)
+    left = float(choice.mean.min())
+    if not choice.is_score and left >= 0:
+        worth = min(worth, left)
+    return gained < _LITTLE * worth
 
 
 def _curve(job: BoostingJob) -> Floats:
