@@ -18,7 +18,7 @@ from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum
 from committee.boosting.any_learner import AnyLearner
 from committee.boosting.defaults import BoostingChoices, choose
 from committee.boosting.fitted import FittedBoosting
-from committee.boosting.rounds import BoostingJob, RoundChoice, choose_rounds, end_of_search
+from committee.boosting.rounds import BoostingJob, RoundChoice, SearchEnd, choose_rounds
 from committee.boosting.task import BoostingParameters, BoostingTask, check_rows
 from committee.boosting.training_data import (
     ContentKeys,
@@ -285,8 +285,9 @@ class BoostingFit:
         _log.debug("%s: %s rows held out in turn to choose rounds", self.name, sizes)
         noun = f"rounds at most, in {len(parts)} part{'s' if len(parts) > 1 else ''} to choose"
         progress = self._progress(noun, choices.n_estimators)
-        choice = choose_rounds(jobs, choices.n_estimators, choices.patience, progress)
-        if choice.is_still_improving and not end_of_search(choice, choices.patience):
+        ends = SearchEnd.of(choices)
+        choice = choose_rounds(jobs, choices.n_estimators, ends, progress)
+        if choice.is_still_improving and not ends.reason(choice):
             self._warn_of_limit(choices)
         return choice
 

@@ -13,7 +13,7 @@ from committee.base.arrays import Rows
 from committee.base.params import check_seed
 from committee.base.work import resolve_threads
 from committee.boosting.fit import BoostingFit, BoostingModel
-from committee.boosting.rounds import RoundChoice, choose_rounds
+from committee.boosting.rounds import RoundChoice, SearchEnd, choose_rounds
 from committee.boosting.task import BoostingParameters
 from committee.boosting.training_data import TrainingTable
 from committee.tables.source import open_source
@@ -98,7 +98,7 @@ class FoldFits(BoostingFit):
         choice = choose_rounds(
             jobs,
             choices.n_estimators,
-            choices.patience,
+            SearchEnd.of(choices),
             self._progress("rounds at most", choices.n_estimators),
             made,
             may_go_on,

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
 from committee.base.work import Progress, in_order
+from committee.boosting.defaults import BoostingChoices
 from committee.boosting.training_data import RoundDraws, RoundRows
 from committee.boosting.tree_learner import left_range
 from committee.evaluation.early_stopping import LogWriter, Stopper, TrainingLog, Watch
@@ -155,10 +156,8 @@ _LEAST_TRIED, _AT_THE_END = 50, 0.95  # a best round so late is where the rounds
 
 _NOTHING = 1e-5  # share of the first loss that is not worth more rounds: the rest is rounding
 
-# The search ends, too, where the last quarter of the rounds gained less than a hundredth of what
-# was gained before or is left, whichever is less: curves of many classes fall for thousands of
-# rounds by nothing.
-_LATE, _LITTLE = 4, 0.01
+# The last quarter of the rounds gains clearly where it has this share of what all have gained.
+_LATE, _CLEARLY = 4, 0.01
 
 
 @register("RoundChoice")
@@ -247,10 +246,10 @@ class RoundChoice:
         n_tried = len(self.mean)
         if n_tried < _LEAST_TRIED or self.n_rounds <= _AT_THE_END * n_tried:
             return False
-        gained, all_gained = self._gains(n_tried // _LATE)
-        return gained >= _LITTLE * all_gained
+        gained, all_gained = self.gains(n_tried // _LATE)
+        return gained >= _CLEARLY * all_gained
 
-    def _gains(self, n_last: int) -> tuple[float, float]:
+    def gains(self, n_last: int) -> tuple[float, float]:
         """Return what the last so many rounds have gained, and what all have."""
         curve = -self.mean if self.is_score else self.mean
         before, now = float(curve[:-n_last].min()), float(curve.min())
@@ -262,10 +261,61 @@ class RoundChoice:
             raise ValueError("the curve is empty or has gaps")
 
 
+@dataclass(frozen=True)
+class SearchEnd:
+    """When the curve of held-out rows says that more rounds need not be tried.
+
+    Parameters
+    ----------
+    patience : int
+        Rounds without a new best that end the search; at least a third of the best round's
+        number, because long curves turn slowly.
+    little : float
+        Share of what was gained so far, or of the loss that is left if that is less. As many rounds
+        as `patience`, or a quarter of all, that gain less than it end the search: curves of many
+        classes fall by next to nothing for thousands of rounds.
+    n_cheap : int
+        Rounds that cost so little that they may gain little.
+
+    Examples
+    --------
+    >>> falling = RoundChoice(np.array([4.0, 3.0, 2.0, 1.0]), np.zeros(4), 5)
+    >>> turned = RoundChoice(np.array([4.0, 3.0, 3.5, 4.0]), np.zeros(4), 5)
+    >>> ends = SearchEnd(patience=2, little=0.01, n_cheap=0)
+    >>> ends.reason(falling), ends.reason(turned)
+    ('', 'none of the last 2 was better')
+    """
+
+    patience: int
+    little: float
+    n_cheap: int
+
+    @classmethod
+    def of(cls, choices: BoostingChoices) -> SearchEnd:
+        """Return what the choices of a fit say."""
+        return cls(choices.patience, choices.little, choices.n_cheap)
+
+    def reason(self, choice: RoundChoice) -> str:
+        """Return why the search ends here; empty if it goes on."""
+        n_tried, best = len(choice.mean), choice.n_rounds
+        if n_tried - best >= max(self.patience, best // 3):
+            return f"none of the last {n_tried - best} was better"
+        if not choice.is_score and 0 <= choice.mean[-1] <= _NOTHING * choice.mean[0]:
+            return "nothing is left of the loss"
+        n_last = max(self.patience, n_tried // _LATE)
+        if n_tried <= max(n_last, self.n_cheap):
+            return ""
+        gained, worth = choice.gains(n_last)
+        left = float(choice.mean.min())
+        if not choice.is_score and left >= 0:
+            worth = min(worth, left)
+        return f"the last {n_last} gained next to nothing" if gained < self.little * worth else ""
+
+
 def choose_rounds(
     jobs: Sequence[BoostingJob],
     most: int,
-    patience: int,
+    ends: SearchEnd,
     progress: Progress,
     kept: Sequence[list[list[Any]]] | None = None,
     may_go_on: Callable[[int], bool] = lambda n_rounds: True,
@@ -279,10 +329,8 @@ def choose_rounds(
         One for each fold, watching the rows that it does not learn from.
     most : int
         Rounds to try at most.
-    patience : int
-        Rounds without a new best that end the search; at least a third of the best round's
-        number, because long curves turn slowly. As many rounds, or a quarter of all, that gain next
-        to nothing end it, too.
+    ends : SearchEnd
+        When the curve ends the search.
     progress : Progress
         Shows the number of rounds after each step.
     kept : sequence of list or None, default=None
@@ -306,7 +354,7 @@ def choose_rounds(
         curves = np.array([_curve(job) for job in jobs])
         choice = RoundChoice.of_curves(curves, is_score)
         progress.show(end)
-        reason = end_of_search(choice, patience)
+        reason = ends.reason(choice)
         if not reason and not may_go_on(end):
             reason = "the work for it is used up"
         if reason:
@@ -324,42 +372,6 @@ def _side_by_side(
     calls = [(job, begin, end, silent) for job in jobs]
     workers = min(n_workers, len(jobs))
     return list(in_order(BoostingJob.run, calls, workers, use_threads=True, own=True))
-
-
-def end_of_search(choice: RoundChoice, patience: int) -> str:
-    """Return why more rounds than these need not be tried; empty if they should be.
-
-    Examples
-    --------
-    >>> falling = RoundChoice(np.array([4.0, 3.0, 2.0, 1.0]), np.zeros(4), 5)
-    >>> turned = RoundChoice(np.array([4.0, 3.0, 3.5, 4.0]), np.zeros(4), 5)
-    >>> end_of_search(falling, 2), end_of_search(turned, 2)
-    ('', 'none of the last 2 was better')
-    """
-    n_tried, best = len(choice.mean), choice.n_rounds
-    if n_tried - best >= max(patience, best // 3):
-        return f"none of the last {n_tried - best} was better"
-    if _is_done(choice):
-        return "nothing is left of the loss"
-    n_last = max(patience, n_tried // _LATE)
-    if _gains_little(choice, n_last):
-        return f"the last {n_last} gained less than {_LITTLE:.0%}"
-    return ""
-
-
-def _is_done(choice: RoundChoice) -> bool:
-    return not choice.is_score and 0 <= choice.mean[-1] <= _NOTHING * choice.mean[0]
-
-
-def _gains_little(choice: RoundChoice, n_last: int) -> bool:
-    """Whether the last so many rounds gained too little for more of them to be worth their work."""
-    if len(choice.mean) <= n_last:
-        return False
-    gained, worth = choice._gains(n_last)
-    left = float(choice.mean.min())
-    if not choice.is_score and left >= 0:
-        worth = min(worth, left)
-    return gained < _LITTLE * worth
 
 
 def _curve(job: BoostingJob) -> Floats:
