@@ -36,7 +36,9 @@ BOTH = [GradientBoostingClassifier, GradientBoostingRegressor]
         ),
     ]
 )
-@pytest.mark.filterwarnings("ignore:.* no tree could be split:UserWarning")  # all weight on one class
+@pytest.mark.filterwarnings(
+    "ignore:.* no tree could be split:UserWarning"
+)  # all weight on one class
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
 

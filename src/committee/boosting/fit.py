@@ -160,6 +160,9 @@ class BoostingFit:
         if last is None and (params.init is None or isinstance(params.init, str)):
             warn_if_unsplit(self.name, rounds, rows, choices)
         attributes |= self._results(rounds, job, n_kept, table, choices.learning_rate)
+        searches = choices.n_folds > 0 and self._stops
+        if searches and len(rounds) == n_rounds and not job.stopper.is_out_of_patience:
+            self._warn_of_limit(choices)
         running_fit().end("%s", self._outcome(job, choices, round_choice, n_kept + len(rounds)))
         return attributes | self._described(
             table, rows, choices, start, job, round_choice, attributes
