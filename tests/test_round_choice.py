@@ -413,8 +413,8 @@ def test_a_limit_that_ends_the_search_is_named(given, smooth):
     X, y = smooth
     more = {"eval_set": (X[200:], y[200:])} if given == "eval_set" else {}
     message = 'n_estimators="auto" tries at most 60 rounds .* learning_rate above 0.05'
+    model = GradientBoostingRegressor(learning_rate=0.05, random_state=0)
     with pytest.warns(ConvergenceWarning, match=message):
-        model = GradientBoostingRegressor(learning_rate=0.05, random_state=0)
         model.fit(X[:200], y[:200], **more)
     assert model.n_estimators_ > 55
     # A given number is done as given, in silence.

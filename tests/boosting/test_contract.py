@@ -36,9 +36,8 @@ BOTH = [GradientBoostingClassifier, GradientBoostingRegressor]
         ),
     ]
 )
-@pytest.mark.filterwarnings(
-    "ignore:.* no tree could be split:UserWarning"
-)  # all weight on one class
+# One of the checks puts all weight on one class.
+@pytest.mark.filterwarnings("ignore:.* no tree could be split:UserWarning")
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
 
