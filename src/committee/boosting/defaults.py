@@ -27,6 +27,7 @@ _LEAST_HELD_OUT, _BLIND_ROUNDS = 20, 30
 _SMALL = 2_500
 # Up to so many rows, so many leaves; above, 127.
 _LEAVES = ((_SMALL, 8), (50_000, 16), (200_000, 31))
+_LEAVES_OF_FEW_ROUNDS = 31
 # Up to so many rows times trees of a round, the rows are held out in turns in so many folds;
 # above, one part of them.
 _FOLDS = ((5_000, 5), (20_000, 3))
@@ -35,9 +36,10 @@ _WORK, _LEAST_ROUNDS, _MOST_ROUNDS = 2_500_000_000, 100, 2000
 # Share of the features that a node looks at; several trees a round see more between them. Of few
 # features it looks at so many, or columns that only say something together would not meet.
 _SHARE_OF_FEATURES, _SHARE_OF_MANY, _LEAST_OF_MANY = 0.5, 0.25, 6
-# What the last quarter of the rounds has to gain for the search to go on, for each tree of a round:
-# work has to pay. Up to so many trees.
-_LITTLE, _MANY_TREES = 0.005, 4
+# What the last quarter of the rounds has to gain for the search to go on: a share of the loss that
+# is left, or of what was gained if that is less. A round of several trees costs more and has to
+# gain more, and so much of what was gained at least.
+_LITTLE, _LITTLE_OF_MANY, _TRIFLE_OF_MANY = 0.005, 0.01, 0.001
 # So many cells looked at in a search are cheap, whatever they gain; a tree costs as many at least.
 _CHEAP_WORK, _WORK_OF_TREE = 150_000_000, 5_000
 # Rounds without a new best, times the learning rate, that end the search for their number.
@@ -68,8 +70,9 @@ class BoostingChoices:
         Rounds without an improvement after which a search for their number ends.
     n_folds : int
         Parts to hold out in turns to choose the number of rounds; 0 where it is given.
-    little : float
-        Share of what was gained, below which the last quarter of the rounds ends that search.
+    little, trifle : float
+        Shares of the loss that is left and of what was gained, below which the last quarter of the
+        rounds ends that search.
     n_cheap : int
         Rounds of that search that may gain less.
     """
@@ -84,6 +87,7 @@ class BoostingChoices:
     patience: int
     n_folds: int
     little: float = 0.0
+    trifle: float = 0.0
     n_cheap: int = 0
 
     def params(self, n_estimators: int) -> dict[str, Any]:
@@ -146,7 +150,7 @@ def automatic_values(
             "learning_rate": _rate(n_rows, n_columns, most),
             "subsample": 0.8 if n_rows <= _SMALL else 1.0,
             "max_features": _features(n_features, n_columns),
-            "max_leaf_nodes": _step(_LEAVES, n_rows, 127),
+            "max_leaf_nodes": _leaves(n_rows, n_columns, most),
             "min_samples_leaf": 10,
         }
     if n_rows <= _TINY:
@@ -181,6 +185,12 @@ def _rate(n_rows: int, n_columns: int, most: int) -> float:
         return 0.2
     is_fast = n_rows <= (_TINY if n_columns == 1 else _SMALL)
     return 0.1 if is_fast or most < 1000 else 0.05
+
+
+def _leaves(n_rows: int, n_columns: int, most: int) -> int:
+    """Return the most leaves of a tree: many classes in few rounds need larger ones."""
+    leaves = _step(_LEAVES, n_rows, 127)
+    return max(leaves, _LEAVES_OF_FEW_ROUNDS) if n_columns > 1 and most < 1000 else leaves
 
 
 def _step(steps: Sequence[tuple[int, int]], size: int, last: int) -> int:
@@ -262,7 +272,8 @@ def choose(
         l2,
         _patience(model, rate if _is_auto(model.n_estimators) else None),
         n_folds,
-        _LITTLE * min(n_columns, _MANY_TREES),
+        _LITTLE if n_columns == 1 else _LITTLE_OF_MANY,
+        0.0 if n_columns == 1 else _TRIFLE_OF_MANY,
         _CHEAP_WORK // (n_columns * max(n_folds, 1) * work),
     )
 

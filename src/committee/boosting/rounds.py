@@ -274,6 +274,8 @@ class SearchEnd:
         Share of what was gained so far, or of the loss that is left if that is less. As many rounds
         as `patience`, or a quarter of all, that gain less than it end the search: curves of many
         classes fall by next to nothing for thousands of rounds.
+    trifle : float
+        The same as a share of what was gained, however little is left.
     n_cheap : int
         Rounds that cost so little that they may gain little.
 
@@ -281,19 +283,20 @@ class SearchEnd:
     --------
     >>> falling = RoundChoice(np.array([4.0, 3.0, 2.0, 1.0]), np.zeros(4), 5)
     >>> turned = RoundChoice(np.array([4.0, 3.0, 3.5, 4.0]), np.zeros(4), 5)
-    >>> ends = SearchEnd(patience=2, little=0.01, n_cheap=0)
+    >>> ends = SearchEnd(patience=2, little=0.01, trifle=0.0, n_cheap=0)
     >>> ends.reason(falling), ends.reason(turned)
     ('', 'none of the last 2 was better')
     """
 
     patience: int
     little: float
+    trifle: float
     n_cheap: int
 
     @classmethod
     def of(cls, choices: BoostingChoices) -> SearchEnd:
         """Return what the choices of a fit say."""
-        return cls(choices.patience, choices.little, choices.n_cheap)
+        return cls(choices.patience, choices.little, choices.trifle, choices.n_cheap)
 
     def reason(self, choice: RoundChoice) -> str:
         """Return why the search ends here; empty if it goes on."""
@@ -305,11 +308,12 @@ class SearchEnd:
         n_last = max(self.patience, n_tried // _LATE)
         if n_tried <= max(n_last, self.n_cheap):
             return ""
-        gained, worth = choice.gains(n_last)
+        gained, all_gained = choice.gains(n_last)
         left = float(choice.mean.min())
-        if not choice.is_score and left >= 0:
-            worth = min(worth, left)
-        return f"the last {n_last} gained next to nothing" if gained < self.little * worth else ""
+        has_end = not choice.is_score and left >= 0
+        worth = min(all_gained, left) if has_end else all_gained
+        is_little = gained < max(self.little * worth, self.trifle * all_gained)
+        return f"the last {n_last} gained next to nothing" if is_little else ""
 
 
 def choose_rounds(
