@@ -6,6 +6,7 @@
 #include "forest.hpp"
 #include "gil.hpp"
 #include "grower.hpp"
+#include "net.hpp"
 #include "pool.hpp"
 #include "quinlan.hpp"
 #include "row_products.hpp"
@@ -28,4 +29,5 @@ NB_MODULE(_core, m) {
   committee::register_adaboost(m);
   committee::register_target_statistics(m);
   committee::register_quinlan(m);
+  committee::register_net(m);
 }
