@@ -108,8 +108,9 @@ class NetModel(Estimator):
         y : array-like of shape (n_rows,)
             Class labels, or finite numbers.
         sample_weight : array-like of shape (n_rows,) or None, default=None
-            Weights of the rows. A row of weight zero is absent; a row of weight two counts twice
-            in each batch that it is drawn into, where the row twice may be in two batches.
+            Weights of the rows. A row of weight zero is absent, and a row of weight two is the row
+            twice, as long as weights are whole and have a mean of at most eight; other weights
+            multiply gradients.
         eval_set : tuple (X, y) or (X, y, sample_weight), or None, default=None
             Rows to stop early by, instead of rows held out.
 

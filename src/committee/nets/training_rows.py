@@ -24,6 +24,9 @@ from committee.tables.source import Source
 from committee.tables.table import TableSchema, read_table
 from committee.tables.target import are_repetitions, check_same_length
 
+# Whole weights with a larger mean would take too long as repetitions.
+_MOST_REPEATED = 8
+
 
 @register("nets.Scale")
 @dataclass(frozen=True)
@@ -89,6 +92,8 @@ class TrainingRows:
         The rows in an order that their content decides, each as often as it counts.
     learned : ndarray of float64
         Weight of each row in learning; zero for rows that are held out.
+    is_repeated : bool
+        Whether weights are small whole numbers, which repeat rows; others multiply gradients.
     """
 
     encoder: NetEncoder
@@ -97,28 +102,34 @@ class TrainingRows:
     target: ScoredTarget
     order: ContentOrder
     learned: Floats
+    is_repeated: bool
 
     def without(self, part: Counts) -> tuple[TrainingRows, UnseenRows]:
         """Return the rows without some repetitions, and these to measure a net on."""
         share = part / np.maximum(self.order.counts, 1)
-        held_out = np.flatnonzero(part)
         rest = replace(self, learned=self.learned * (1.0 - share))
-        weights = (self.learned * share)[held_out]
-        scale = rest.scale
-        unseen = UnseenRows(
-            self.codes[held_out],
-            self.fractions[held_out],
-            None if self.target.codes is None else self.target.codes[held_out, 0],
-            None if scale is None else scale.to_net(self.target.table[held_out]),
-            None if (weights == weights[0]).all() else weights / weights.max(),
+        return rest, replace(self, learned=self.learned * share).as_unseen(rest.scale)
+
+    def as_unseen(self, scale: Scale | None) -> UnseenRows:
+        """Return the rows to measure a net on."""
+        rows = self.rows
+        weights = None if self.is_repeated else self.learned[rows] / self.learned.max()
+        return UnseenRows(
+            self.codes[rows],
+            self.fractions[rows],
+            None if self.target.codes is None else self.target.codes[rows, 0],
+            None if scale is None else scale.to_net(self.target.table[rows]),
+            weights,
         )
-        return rest, unseen
 
     @property
     def rows(self) -> NDArray[np.uint32]:
         """Rows to learn from, in their order."""
         rows = self.order.by_content
-        return rows[self.learned[rows] > 0].astype(np.uint32)
+        rows = rows[self.learned[rows] > 0]
+        if self.is_repeated:
+            rows = np.repeat(rows, self.learned[rows].astype(np.int64))
+        return rows.astype(np.uint32)
 
     @property
     def scale(self) -> Scale | None:
@@ -126,15 +137,18 @@ class TrainingRows:
         if self.target.codes is not None:
             return None
         rows = self.rows
-        return Scale.of(self.target.table[rows, 0], self.learned[rows])
+        return Scale.of(
+            self.target.table[rows, 0], None if self.is_repeated else self.learned[rows]
+        )
 
     def trainer(self, shape: _core.NetShape, settings: dict[str, Any]) -> _core.NetTrainer:
         """Return a trainer of a net."""
-        of_rows = self.learned[self.rows]
-        is_plain = bool((of_rows == of_rows[0]).all())
-        # A mean of one; in two steps, because sums of huge weights overflow.
-        mean = math.fsum(of_rows / of_rows.max()) / len(of_rows)
-        weights = self.learned / of_rows.max() / mean
+        weights = None
+        if not self.is_repeated:
+            # A mean of one; in two steps, because sums of huge weights overflow.
+            shares = self.learned / self.learned.max()
+            mean = math.fsum(shares) / np.count_nonzero(shares)
+            weights = (shares / mean).astype(np.float32)
         scale = self.scale
         reals = None
         if scale is not None:
@@ -148,7 +162,7 @@ class TrainingRows:
             settings,
             classes=None if scale is not None else np.ascontiguousarray(self.target.table[:, 0]),
             reals=reals,
-            weights=None if is_plain else weights.astype(np.float32),
+            weights=weights,
         )
 
 
@@ -196,7 +210,9 @@ class NetTable:
         else:
             targets, classes = None, target.codes[:, 0]
         order = ContentOrder(keys, counts, targets, classes, None, weights)
-        return TrainingRows(encoder, codes, fractions, target, order, learned)
+        most = _MOST_REPEATED * np.count_nonzero(learned)
+        is_repeated = are_repetitions(learned) and float(learned.sum()) <= most
+        return TrainingRows(encoder, codes, fractions, target, order, learned, is_repeated)
 
 
 def columns_of(source: Source, schema: TableSchema) -> list[Column]:
