@@ -24,6 +24,7 @@ from committee.tables.table import TableSchema
 NO_ROW = 2**32 - 1
 
 _MOST_LEVELS = 255  # of a category that have a row of their own
+_HALF_OF_LARGEST = np.finfo(np.float64).max / 2
 _LEAST_COUNT = 3  # rows of such a level, or their weight
 
 Codes = NDArray[np.uint32]
@@ -75,8 +76,9 @@ class NumberKnots:
         bounded = np.clip(np.where(missing, self.knots[0], values), self.knots[0], self.knots[-1])
         places = np.searchsorted(self.knots[1:-1], bounded, side="right")
         low, high = self.knots[places], self.knots[places + 1]
-        # Halves, because the distance of the ends may be too large for a double.
-        fractions = (bounded / 2 - low / 2) / (high / 2 - low / 2)
+        # Halves, where the distance of the ends is too large for a double.
+        part = 0.5 if self.knots[-1] / 2 - self.knots[0] / 2 > _HALF_OF_LARGEST else 1.0
+        fractions = (bounded * part - low * part) / (high * part - low * part)
         return np.where(missing, len(self.knots), places), np.where(missing, 0.0, fractions)
 
     def _validate_loaded(self) -> None:

@@ -154,8 +154,8 @@ def run_epochs(
             in_order(NetRun.advance, calls, n_workers, use_threads=True, own=True)
         )
         parts = [total * loss for total, (_, loss) in zip(totals, done, strict=True)]
-        is_finite = all(math.isfinite(part) for part in parts)
-        loss = math.fsum(parts) / math.fsum(totals) if is_finite else math.inf
+        # One infinite loss is enough; without unseen rows it is NaN.
+        loss = sum(parts) if not np.isfinite(parts).all() else math.fsum(parts) / math.fsum(totals)
         choice.losses.append(loss)
         progress.advance()
         if runs[0].unseen is None or loss < least:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +92,9 @@ class FittedNet:
     def net(self) -> _core.Net:
         """The net of the engine."""
         return _core.Net(self.sizes.shape(self.encoder), self.parameters)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "net"}
 
     def predict(self, columns: Sequence[Column], n_rows: int, n_threads: int) -> Floats:
         """Return probabilities, or one number, for each row."""

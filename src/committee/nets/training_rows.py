@@ -211,7 +211,7 @@ class NetTable:
             targets, classes = None, target.codes[:, 0]
         order = ContentOrder(keys, counts, targets, classes, None, weights)
         most = _MOST_REPEATED * np.count_nonzero(learned)
-        is_repeated = are_repetitions(learned) and float(learned.sum()) <= most
+        is_repeated = are_repetitions(learned) and bool(learned.sum() <= most)
         return TrainingRows(encoder, codes, fractions, target, order, learned, is_repeated)
 
 
