@@ -38,6 +38,7 @@ COMMITTEE_INLINE void differentiate_loss(const NetShape& shape, const BlockRows&
 }
 
 // Derivatives by the heads, and by the activations below them.
+template <typename Vector>
 COMMITTEE_INLINE void differentiate_heads(const NetView& net, std::size_t n_inputs,
                                           BlockScratch& scratch, float* of_dense) {
   const NetShape& shape = *net.shape;
@@ -46,20 +47,23 @@ COMMITTEE_INLINE void differentiate_heads(const NetView& net, std::size_t n_inpu
   const std::size_t table = shape.n_table();
   for (std::size_t i = 0; i < n_inputs; ++i) {
     const std::size_t head = i % shape.n_members * shape.n_outputs;
-    const float* __restrict input = scratch.activations[shape.n_layers].data() + i * n_units;
-    float* __restrict out = scratch.derivatives.data() + i * n_units;
-    std::fill_n(out, n_units, 0.0F);
-    for (std::size_t k = 0; k < shape.n_outputs; ++k) {
-      const float slope = scratch.of_outputs[i * shape.n_outputs + k];
-      const std::size_t place = places.heads() + (head + k) * n_units;
-      const float* __restrict weights = net.parameters + place;
-      float* __restrict of_weights = of_dense + place - table;
-      for (std::size_t unit = 0; unit < n_units; ++unit) {
-        out[unit] += slope * weights[unit];
-        of_weights[unit] += slope * input[unit];
+    const std::size_t place = places.heads() + head * n_units;
+    const float* const slopes = scratch.of_outputs.data() + i * shape.n_outputs;
+    for (std::size_t unit = 0; unit < n_units; unit += kWidthOf<Vector>) {
+      Vector input;
+      Vector slope = {};
+      read_floats(scratch.activations[shape.n_layers].data() + i * n_units + unit, input);
+      for (std::size_t k = 0; k < shape.n_outputs; ++k) {
+        const std::size_t own = place + k * n_units + unit;
+        Vector weights;
+        read_floats(net.parameters + own, weights);
+        slope += weights * slopes[k];
+        add_product(input, slopes[k], of_dense + own - table);
       }
-      of_dense[places.head_shifts() - table + head + k] += slope;
+      write_floats(slope, scratch.derivatives.data() + i * n_units + unit);
     }
+    float* const of_shifts = of_dense + places.head_shifts() - table + head;
+    for (std::size_t k = 0; k < shape.n_outputs; ++k) of_shifts[k] += slopes[k];
   }
 }
 
@@ -71,17 +75,42 @@ struct LayerSlopes {
   float* of_shifts = nullptr;
   float kept = 1.0F;  // what units are divided by that are not left out
 };
-COMMITTEE_INLINE void differentiate_unit_row(const LayerSlopes& layer, const float* activations,
-                                             const float* sums, const float* derivatives,
-                                             std::size_t member, std::size_t n_units, float* out) {
-  const float* __restrict scales = layer.scales + member * n_units;
-  float* __restrict of_scales = layer.of_scales + member * n_units;
-  float* __restrict of_shifts = layer.of_shifts + member * n_units;
-  for (std::size_t unit = 0; unit < n_units; ++unit) {
-    const float slope = activations[unit] > 0.0F ? derivatives[unit] * layer.kept : 0.0F;
-    of_scales[unit] += slope * sums[unit];
-    of_shifts[unit] += slope;
-    out[unit] = slope * scales[unit];
+template <typename Vector>
+COMMITTEE_INLINE void differentiate_units(const LayerSlopes& layer, const float* activations,
+                                          const float* sums, const float* derivatives,
+                                          std::size_t member, std::size_t n_units, float* out) {
+  for (std::size_t unit = 0; unit < n_units; unit += kWidthOf<Vector>) {
+    const std::size_t own = member * n_units + unit;
+    Vector activation;
+    Vector sum;
+    Vector slope;
+    Vector scale;
+    read_floats(activations + unit, activation);
+    read_floats(sums + unit, sum);
+    read_floats(derivatives + unit, slope);
+    read_floats(layer.scales + own, scale);
+    slope = activation > 0.0F ? slope * layer.kept : Vector{};
+    add_product(slope, sum, layer.of_scales + own);
+    add_product(slope, 1.0F, layer.of_shifts + own);
+    slope *= scale;
+    write_floats(slope, out + unit);
+  }
+}
+
+// Derivatives by the factors of inputs; those by inputs take the place of those by their products.
+template <typename Vector>
+COMMITTEE_INLINE void differentiate_inputs(const float* factors, const float* inputs,
+                                           std::size_t n_units, float* slopes, float* of_factors) {
+  for (std::size_t unit = 0; unit < n_units; unit += kWidthOf<Vector>) {
+    Vector slope;
+    Vector input;
+    Vector factor;
+    read_floats(slopes + unit, slope);
+    read_floats(inputs + unit, input);
+    read_floats(factors + unit, factor);
+    add_product(slope, input, of_factors + unit);
+    slope *= factor;
+    write_floats(slope, slopes + unit);
   }
 }
 
@@ -98,10 +127,10 @@ COMMITTEE_INLINE void differentiate_dense(const NetView& net, std::size_t layer,
                            of_dense + places.shifts(layer) - table, kept};
   float* const of_products = scratch.of_products.data();
   for (std::size_t i = 0; i < n_inputs; ++i) {
-    differentiate_unit_row(slopes, scratch.activations[layer + 1].data() + i * n_units,
-                           scratch.products[layer].data() + i * n_units,
-                           scratch.derivatives.data() + i * n_units, i % shape.n_members, n_units,
-                           of_products + i * n_units);
+    differentiate_units<Vector>(slopes, scratch.activations[layer + 1].data() + i * n_units,
+                                scratch.products[layer].data() + i * n_units,
+                                scratch.derivatives.data() + i * n_units, i % shape.n_members,
+                                n_units, of_products + i * n_units);
   }
   multiply<Vector, kVectors>({scratch.scaled_inputs[layer].data(), 1, n_units}, of_products,
                              {n_units, n_inputs, n_units},
@@ -110,14 +139,9 @@ COMMITTEE_INLINE void differentiate_dense(const NetView& net, std::size_t layer,
                              {n_inputs, n_units, n_units}, scratch.derivatives.data());
   for (std::size_t i = 0; i < n_inputs; ++i) {
     const std::size_t place = places.inputs(layer) + i % shape.n_members * n_units;
-    const float* __restrict factors = net.parameters + place;
-    const float* __restrict inputs = scratch.activations[layer].data() + i * n_units;
-    float* __restrict of_factors = of_dense + place - table;
-    float* __restrict slope = scratch.derivatives.data() + i * n_units;
-    for (std::size_t unit = 0; unit < n_units; ++unit) {
-      of_factors[unit] += slope[unit] * inputs[unit];
-      slope[unit] *= factors[unit];
-    }
+    differentiate_inputs<Vector>(
+        net.parameters + place, scratch.activations[layer].data() + i * n_units, n_units,
+        scratch.derivatives.data() + i * n_units, of_dense + place - table);
   }
 }
 
@@ -133,7 +157,7 @@ COMMITTEE_INLINE void differentiate_code(const NetView& net, const EncodedRows& 
   forward_code<Vector, kVectors>(net, table, rows, loss.dropout, loss.first, scratch);
   std::fill_n(of_dense, places.size() - shape.n_table(), 0.0F);
   differentiate_loss(shape, rows, loss, scratch);
-  differentiate_heads(net, n_inputs, scratch, of_dense);
+  differentiate_heads<Vector>(net, n_inputs, scratch, of_dense);
   for (std::size_t layer = shape.n_layers; layer-- > 0;) {
     differentiate_dense<Vector, kVectors>(net, layer, n_inputs, kept, scratch, of_dense);
   }
@@ -144,11 +168,14 @@ COMMITTEE_INLINE void differentiate_code(const NetView& net, const EncodedRows& 
   for (std::size_t i = 0; i < n_inputs; ++i) {
     float* const slope = scratch.of_products.data();
     const std::size_t row = i / shape.n_members;
-    differentiate_unit_row(
+    differentiate_units<Vector>(
         slopes, scratch.activations[0].data() + i * n_units, scratch.sums.data() + row * n_units,
         scratch.derivatives.data() + i * n_units, i % shape.n_members, n_units, slope);
-    float* __restrict out = of_sums + row * n_units;
-    for (std::size_t unit = 0; unit < n_units; ++unit) out[unit] += slope[unit];
+    for (std::size_t unit = 0; unit < n_units; unit += kWidthOf<Vector>) {
+      Vector own;
+      read_floats(slope + unit, own);
+      add_product(own, 1.0F, of_sums + row * n_units + unit);
+    }
   }
 }
 

@@ -64,12 +64,19 @@ COMMITTEE_INLINE void first_layer(const NetView& net, const EncodedRows& table,
   }
 }
 
-// Whether a unit is left out: a hash of its number, Murmur's last step.
-COMMITTEE_INLINE bool is_kept(std::uint32_t key, std::uint32_t unit, std::uint32_t threshold) {
-  std::uint32_t x = key + unit * 0x9E3779B1U;
+// One for units that are kept and zero for those that are left out: a hash of their numbers, by the
+// last step of Murmur's, decides.
+template <typename Vector>
+COMMITTEE_INLINE void keep_units(std::uint32_t key, std::uint32_t first_unit,
+                                 std::uint32_t threshold, Vector& out) {
+  typename Words<Vector>::type x;
+  for (std::uint32_t lane = 0; lane < kWidthOf<Vector>; ++lane) {
+    x[lane] = key + (first_unit + lane) * 0x9E3779B1U;
+  }
   x = (x ^ (x >> 16)) * 0x85EBCA6BU;
   x = (x ^ (x >> 13)) * 0xC2B2AE35U;
-  return (x ^ (x >> 16)) >= threshold;
+  x ^= x >> 16;
+  out = x >= threshold ? Vector{} + 1.0F : Vector{};
 }
 
 // What the rows of one layer of a block have in common.
@@ -84,6 +91,7 @@ struct Activation {
 };
 
 // out = max(sum * scale + shift, 0), for each row and member.
+template <typename Vector>
 COMMITTEE_INLINE void activate(const Activation& layer, const float* sums, std::size_t n_rows,
                                float* out) {
   const std::size_t n_units = layer.n_units;
@@ -92,22 +100,38 @@ COMMITTEE_INLINE void activate(const Activation& layer, const float* sums, std::
   const float kept = 1.0F / (1.0F - layer.dropout.share);
   for (std::size_t i = 0; i < n_rows * layer.n_members; ++i) {
     const std::size_t member = i % layer.n_members;
-    const float* __restrict from =
-        sums + (layer.n_sums == n_rows ? i / layer.n_members : i) * n_units;
-    const float* __restrict scale = layer.scales + member * n_units;
-    const float* __restrict shift = layer.shifts + member * n_units;
-    float* __restrict to = out + i * n_units;
-    for (std::size_t unit = 0; unit < n_units; ++unit) {
-      const float input = from[unit] * scale[unit] + shift[unit];
-      to[unit] = input > 0.0F ? input : 0.0F;
-    }
-    if (drops) {
-      const auto key = static_cast<std::uint32_t>(derive_key(layer.dropout.key, layer.first + i));
-      for (std::size_t unit = 0; unit < n_units; ++unit) {
-        const float factor =
-            is_kept(key, static_cast<std::uint32_t>(unit), threshold) ? kept : 0.0F;
-        to[unit] *= factor;
+    const std::size_t own = layer.n_sums == n_rows ? i / layer.n_members : i;
+    const auto key = static_cast<std::uint32_t>(derive_key(layer.dropout.key, layer.first + i));
+    for (std::size_t unit = 0; unit < n_units; unit += kWidthOf<Vector>) {
+      Vector value;
+      Vector scale;
+      Vector shift;
+      read_floats(sums + own * n_units + unit, value);
+      read_floats(layer.scales + member * n_units + unit, scale);
+      read_floats(layer.shifts + member * n_units + unit, shift);
+      value = value * scale + shift;
+      value = value > 0.0F ? value : Vector{};
+      if (drops) {
+        keep_units(key, static_cast<std::uint32_t>(unit), threshold, scale);
+        value *= scale * kept;
       }
+      write_floats(value, out + i * n_units + unit);
+    }
+  }
+}
+
+// Rows of members times the factors of the member.
+template <typename Vector>
+COMMITTEE_INLINE void scale_rows(const float* rows, std::size_t n_rows, const float* factors,
+                                 std::size_t n_members, std::size_t n_units, float* out) {
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    for (std::size_t unit = 0; unit < n_units; unit += kWidthOf<Vector>) {
+      Vector value;
+      Vector factor;
+      read_floats(rows + i * n_units + unit, value);
+      read_floats(factors + i % n_members * n_units + unit, factor);
+      value *= factor;
+      write_floats(value, out + i * n_units + unit);
     }
   }
 }
@@ -146,16 +170,10 @@ COMMITTEE_INLINE void forward_code(const NetView& net, const EncodedRows& table,
                    .shifts = net.parameters + places.first_shifts(),
                    .dropout = dropout,
                    .first = first * shape.n_members};
-  activate(layer, scratch.sums.data(), rows.n_rows, scratch.activations[0].data());
+  activate<Vector>(layer, scratch.sums.data(), rows.n_rows, scratch.activations[0].data());
   for (std::size_t k = 0; k < shape.n_layers; ++k) {
-    const float* const input = scratch.activations[k].data();
-    for (std::size_t i = 0; i < n_inputs; ++i) {
-      const float* __restrict from = input + i * n_units;
-      const float* __restrict factor =
-          net.parameters + places.inputs(k) + i % shape.n_members * n_units;
-      float* __restrict to = scratch.scaled_inputs[k].data() + i * n_units;
-      for (std::size_t unit = 0; unit < n_units; ++unit) to[unit] = from[unit] * factor[unit];
-    }
+    scale_rows<Vector>(scratch.activations[k].data(), n_inputs, net.parameters + places.inputs(k),
+                       shape.n_members, n_units, scratch.scaled_inputs[k].data());
     multiply<Vector, kVectors>({scratch.scaled_inputs[k].data(), n_units, 1},
                                net.parameters + places.weights(k), {n_inputs, n_units, n_units},
                                scratch.products[k].data());
@@ -163,7 +181,8 @@ COMMITTEE_INLINE void forward_code(const NetView& net, const EncodedRows& table,
     layer.scales = net.parameters + places.scales(k);
     layer.shifts = net.parameters + places.shifts(k);
     layer.dropout.key = derive_key(dropout.key, k);
-    activate(layer, scratch.products[k].data(), rows.n_rows, scratch.activations[k + 1].data());
+    activate<Vector>(layer, scratch.products[k].data(), rows.n_rows,
+                     scratch.activations[k + 1].data());
   }
   const float* const last = scratch.activations[shape.n_layers].data();
   for (std::size_t i = 0; i < n_inputs; ++i) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "base/simd.hpp"
@@ -14,6 +15,44 @@ namespace committee {
 using Floats4 = float __attribute__((vector_size(16)));
 using Floats8 = float __attribute__((vector_size(32)));
 using Floats16 = float __attribute__((vector_size(64)));
+
+// As many whole numbers as a vector has floats.
+template <typename Vector>
+struct Words;
+template <>
+struct Words<Floats4> {
+  using type = std::uint32_t __attribute__((vector_size(16)));
+};
+template <>
+struct Words<Floats8> {
+  using type = std::uint32_t __attribute__((vector_size(32)));
+};
+template <>
+struct Words<Floats16> {
+  using type = std::uint32_t __attribute__((vector_size(64)));
+};
+
+template <typename Vector>
+inline constexpr std::size_t kWidthOf = sizeof(Vector) / sizeof(float);
+
+template <typename Vector>
+COMMITTEE_INLINE void read_floats(const float* from, Vector& values) {
+  std::memcpy(&values, from, sizeof(values));
+}
+
+template <typename Vector>
+COMMITTEE_INLINE void write_floats(const Vector& values, float* to) {
+  std::memcpy(to, &values, sizeof(values));
+}
+
+// to += from * factor, where both are vectors or the factor is a number.
+template <typename Vector, typename Factor>
+COMMITTEE_INLINE void add_product(const Vector& from, const Factor& factor, float* to) {
+  Vector sum;
+  read_floats(to, sum);
+  sum += from * factor;
+  write_floats(sum, to);
+}
 
 // The left factor: entry (i, k) is at values[i * row_stride + k * column_stride].
 struct LeftMatrix {
