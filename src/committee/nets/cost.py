@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+_LEAST_BATCH, _MOST_BATCH, _BATCHES = 32, 256, 32
+
+
+def automatic_batch(n_rows: int) -> int:
+    """Return the rows of a step: a power of two, so that an epoch has some 32 steps or more.
+
+    Examples
+    --------
+    >>> automatic_batch(100), automatic_batch(3000), automatic_batch(10**6)
+    (32, 64, 256)
+    """
+    wanted = 1 << max(n_rows // _BATCHES, 1).bit_length() - 1
+    return min(max(wanted, _LEAST_BATCH), _MOST_BATCH)
+
 
 def epoch_cost(
     n_rows: int,
@@ -11,6 +25,7 @@ def epoch_cost(
     n_units: int = 128,
     n_layers: int = 2,
     n_members: int = 4,
+    n_knots: int = 17,
 ) -> float:
     """Return the work of one pass over the training rows.
 
@@ -20,7 +35,7 @@ def epoch_cost(
         Size of the table.
     n_outputs : int
         Number of classes; 1 for numbers.
-    n_units, n_layers, n_members : int
+    n_units, n_layers, n_members, n_knots : int
         Parameters of the net.
 
     Returns
@@ -30,9 +45,13 @@ def epoch_cost(
 
     Examples
     --------
-    >>> 0.05 < epoch_cost(10_000, 20, 2) < 0.2
+    >>> 0.02 < epoch_cost(10_000, 20, 2) < 0.1
     True
     """
-    dense = (n_layers - 1) * n_units + 2 * n_outputs + 12
-    per_row = n_units * (4.0 * n_features + n_members * dense)
-    return 1.1e-10 * n_rows * per_row + 1e-6 * n_features
+    n_dense = (n_layers - 1) * n_units
+    of_row = 3.6e-10 * n_features + n_members * (
+        2.9e-11 * n_dense + 6.2e-10 * (n_layers + 0.3 * n_outputs)
+    )
+    n_parameters = n_units * (n_features * (n_knots + 1) + n_dense)
+    n_steps = -(-n_rows // automatic_batch(n_rows))
+    return n_units * n_rows * of_row + 1.5e-9 * n_parameters * n_steps

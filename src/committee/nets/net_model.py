@@ -24,6 +24,7 @@ from committee.base.work import FitLog, Progress, resolve_threads, running_fit
 from committee.evaluation.content_order import Counts
 from committee.evaluation.scored_target import ScoredTarget
 from committee.files.parts import Part, array, instance, whole
+from committee.nets.cost import automatic_batch
 from committee.nets.epochs import EpochChoice, NetRun, UnseenRows, run_epochs
 from committee.nets.fitted_net import FittedNet, NetSizes
 from committee.nets.training_rows import NetTable, TrainingRows, columns_of
@@ -35,7 +36,6 @@ from committee.tables.target import check_same_length, read_weights, warn_of_col
 _AVERAGING = 0.98
 # Of fewer rows none is held out, and they are passed so many times.
 _LEAST_ROWS, _FEW_ROWS_EPOCHS = 20, 40
-_LEAST_BATCH, _MOST_BATCH, _BATCHES = 32, 256, 32
 
 
 class NetModel(Estimator):
@@ -207,12 +207,8 @@ class NetSettings:
 
     def for_engine(self, n_rows: int) -> dict[str, Any]:
         """Return what the trainer needs."""
-        batch = self.batch_rows
-        if batch is None:  # a power of two, so that there are some batches in an epoch
-            wanted = 1 << max(n_rows // _BATCHES, 1).bit_length() - 1
-            batch = min(max(wanted, _LEAST_BATCH), _MOST_BATCH)
         return {
-            "batch_rows": batch,
+            "batch_rows": self.batch_rows or automatic_batch(n_rows),
             "weight_decay": self.weight_decay,
             "table_decay": self.weight_decay,
             "dropout": self.dropout,

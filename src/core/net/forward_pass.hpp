@@ -69,10 +69,11 @@ COMMITTEE_INLINE void first_layer(const NetView& net, const EncodedRows& table,
 template <typename Vector>
 COMMITTEE_INLINE void keep_units(std::uint32_t key, std::uint32_t first_unit,
                                  std::uint32_t threshold, Vector& out) {
+  constexpr std::array<std::uint32_t, 16> kLane{0, 1, 2,  3,  4,  5,  6,  7,
+                                                8, 9, 10, 11, 12, 13, 14, 15};
   typename Words<Vector>::type x;
-  for (std::uint32_t lane = 0; lane < kWidthOf<Vector>; ++lane) {
-    x[lane] = key + (first_unit + lane) * 0x9E3779B1U;
-  }
+  std::memcpy(&x, kLane.data(), sizeof(x));
+  x = key + (x + first_unit) * 0x9E3779B1U;
   x = (x ^ (x >> 16)) * 0x85EBCA6BU;
   x = (x ^ (x >> 13)) * 0xC2B2AE35U;
   x ^= x >> 16;
