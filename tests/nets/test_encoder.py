@@ -22,6 +22,14 @@ def test_knots_are_quantiles(weighted, rng):
     np.testing.assert_array_equal(knots, np.unique(expected))
 
 
+def test_a_value_heavier_than_its_share_is_a_knot_beside_the_quantiles_of_the_rest(rng):
+    positive = rng.exponential(size=100)
+    values = np.concatenate([np.zeros(900), positive])
+    knots = NumberKnots.of(number(values), None, 9).knots
+    others = np.quantile(positive, np.linspace(0, 1, 8), method="inverted_cdf")
+    np.testing.assert_array_equal(knots, np.append(0.0, others))
+
+
 def test_places_and_fractions_are_those_of_linear_interpolation(rng):
     values = np.concatenate([rng.exponential(size=300), [-5.0, 99.0, np.inf, -np.inf]])
     part = NumberKnots.of(number(values), None, 12)

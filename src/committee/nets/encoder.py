@@ -57,7 +57,8 @@ class NumberKnots:
         """Put knots at quantiles of the values."""
         values = _reals(column)
         present = np.isfinite(values)
-        knots = _quantiles(values[present], None if weights is None else weights[present], n_knots)
+        own = None if weights is None else weights[present]
+        knots = _knots(values[present], own, n_knots)
         return cls(knots, _scaled(knots))
 
     @property
@@ -215,20 +216,35 @@ def _reals(column: Column) -> Floats:
     return values if column.mask is None else np.where(column.mask.astype(bool), np.nan, values)
 
 
-def _quantiles(values: Floats, weights: Floats | None, n_knots: int) -> Floats:
-    """Return distinct quantiles with the smallest and the largest value; at least two knots."""
+def _knots(values: Floats, weights: Floats | None, n_knots: int) -> Floats:
+    """Return distinct quantiles with the smallest and the largest value; at least two knots.
+
+    A value heavier than its share is a knot, and the others are quantiles of the rest: a column
+    that is mostly zero keeps its digits elsewhere.
+    """
     if len(values) == 0:
         return np.array([0.0, 1.0])
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    reached = np.cumsum(np.ones(len(values)) if weights is None else weights[order])
-    wanted = np.linspace(0.0, reached[-1], n_knots)
-    places = np.searchsorted(reached, wanted * (1 - 2.0**-40), side="right")
-    knots = np.unique(ordered[np.minimum(places, len(values) - 1)])
+    distinct, inverse = np.unique(values, return_inverse=True)
+    counts = np.bincount(inverse, weights).astype(np.float64)
+    distinct, counts = distinct[counts > 0], counts[counts > 0]
+    is_heavy = counts > counts.sum() / n_knots
+    rest, own = distinct[~is_heavy], counts[~is_heavy]
+    knots = np.concatenate([distinct[is_heavy], distinct[:1], distinct[-1:]])
+    if len(rest):
+        knots = np.append(knots, _quantiles(rest, own, max(n_knots - is_heavy.sum(), 2)))
+    knots = np.unique(knots)
     if len(knots) == 1:
         other = knots[0] - np.copysign(max(abs(knots[0]), 1.0), knots[0]) / 2
         return np.sort(np.append(knots, other))
     return knots
+
+
+def _quantiles(values: Floats, counts: Floats, n_quantiles: int) -> Floats:
+    """Return values at equal distances, the first and the last among them."""
+    reached = np.cumsum(counts)
+    wanted = np.linspace(0.0, reached[-1], n_quantiles)
+    places = np.searchsorted(reached, wanted * (1 - 2.0**-40), side="right")
+    return np.asarray(values[np.minimum(places, len(values) - 1)])
 
 
 def _scaled(knots: Floats) -> NDArray[np.float32]:

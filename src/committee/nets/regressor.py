@@ -37,7 +37,7 @@ class NetRegressor(RegressorMixin, NetModel):
         Passes over the rows, the most of them.
     batch_size : int or "auto", default="auto"
         Rows of a step; "auto" is a 32nd of the rows, from 32 to 256.
-    weight_decay : float, default=0.01
+    weight_decay : float, default=0.1
         Share by which weights shrink, in units of the learning rate.
     dropout : float, default=0.1
         Share of the hidden units that are left out at random in each step.
@@ -106,7 +106,7 @@ class NetRegressor(RegressorMixin, NetModel):
         learning_rate: float = 0.002,
         max_epochs: int = 100,
         batch_size: int | str = "auto",
-        weight_decay: float = 0.01,
+        weight_decay: float = 0.1,
         dropout: float = 0.1,
         n_knots: int = 17,
         early_stopping: bool = True,
