@@ -298,6 +298,12 @@ def test_a_fold_learns_nothing_from_the_targets_of_its_part(rng):
     assert (first[1].predict(table) != second[1].predict(table)).any()
 
 
+def test_wide_tables_have_fewer_knots(rng):
+    X, y = rng.normal(size=(60, 2000)), rng.normal(size=60)
+    model = NetRegressor(n_units=256, max_epochs=1, random_state=0).fit(X, y)
+    assert {part.n_knots for part in model._net.encoder.parts} == {7}
+
+
 def test_an_epoch_costs_more_with_more_of_anything():
     usual = epoch_cost(1000, 10, 2)
     assert usual > 0

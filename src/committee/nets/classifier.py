@@ -44,7 +44,7 @@ class NetClassifier(ClassifierMixin, NetModel):
     dropout : float, default=0.1
         Share of the hidden units that are left out at random in each step.
     n_knots : int, default=17
-        Quantiles of a number between which functions are linear.
+        Quantiles of a number between which functions are linear; fewer in very wide tables.
     early_stopping : bool, default=True
         Whether rows that are held out decide when to stop. A table of fewer than 20 rows is passed
         40 times instead.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# Of the first layer: every step passes all of them.
+_MOST_WEIGHTS = 2**22
+
 _LEAST_BATCH, _MOST_BATCH, _BATCHES = 32, 256, 32
 
 
@@ -15,6 +18,17 @@ def automatic_batch(n_rows: int) -> int:
     """
     wanted = 1 << max(n_rows // _BATCHES, 1).bit_length() - 1
     return min(max(wanted, _LEAST_BATCH), _MOST_BATCH)
+
+
+def affordable_knots(n_knots: int, n_features: int, n_units: int) -> int:
+    """Return the knots of a number: fewer than wanted in wide tables, two at least.
+
+    Examples
+    --------
+    >>> affordable_knots(17, 100, 128), affordable_knots(17, 5000, 128)
+    (17, 5)
+    """
+    return min(n_knots, max(2, _MOST_WEIGHTS // (n_features * n_units) - 1))
 
 
 def epoch_cost(
@@ -52,6 +66,7 @@ def epoch_cost(
     of_row = 3.6e-10 * n_features + n_members * (
         2.9e-11 * n_dense + 6.2e-10 * (n_layers + 0.3 * n_outputs)
     )
-    n_parameters = n_units * (n_features * (n_knots + 1) + n_dense)
+    n_own = affordable_knots(n_knots, n_features, n_units) + 1
+    n_parameters = n_units * (n_features * n_own + n_dense)
     n_steps = -(-n_rows // automatic_batch(n_rows))
     return n_units * n_rows * of_row + 1.5e-9 * n_parameters * n_steps

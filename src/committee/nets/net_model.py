@@ -24,7 +24,7 @@ from committee.base.work import FitLog, Progress, resolve_threads, running_fit
 from committee.evaluation.content_order import Counts
 from committee.evaluation.scored_target import ScoredTarget
 from committee.files.parts import Part, array, instance, whole
-from committee.nets.cost import automatic_batch
+from committee.nets.cost import affordable_knots, automatic_batch
 from committee.nets.epochs import EpochChoice, NetRun, UnseenRows, run_epochs
 from committee.nets.fitted_net import FittedNet, NetSizes
 from committee.nets.training_rows import NetTable, TrainingRows, columns_of
@@ -246,7 +246,7 @@ class NetFit:
         self.rows = self.table.rows(
             target,
             parameter_seed(settings.seed, SeedUse.VALIDATION),
-            settings.n_knots,
+            affordable_knots(settings.n_knots, self.table.schema.n_features, settings.n_units),
             settings.n_threads,
         )
 
