@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 
 from committee.auto.budget import Budget
+from committee.auto.folds import Split
 from committee.auto.portfolio import FEATURES, MATRIX, Candidate
-from committee.base.arrays import Floats, Rows
+from committee.base.arrays import Floats
 from committee.base.work import Progress, resolve_threads
 from committee.boosting.fit import BoostingModel
 from committee.boosting.fold_fits import fit_folds
 from committee.combining.fold_mean import FoldMean
 from committee.members.output import Output
 from committee.members.training import Task, TrainingData
-
-Split = tuple[Rows, Rows]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,35 @@
+"""Predictions of several members together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from committee.auto.portfolio import FEATURES, MATRIX, TABLE
+from committee.auto.selection import Selection
+from committee.base.arrays import Floats
+from committee.tables.source import Source
+
+
+def predict_values(fitted: Mapping[str, Any], members: Sequence[Any], source: Source) -> Floats:
+    """Return what the members of a committee, or their models of one fold, predict together.
+
+    Parameters
+    ----------
+    fitted : mapping
+        The fitted attributes of the committee.
+    members : sequence
+        As many models as it has members.
+    source : Source
+        Rows of a table with the columns of the training table.
+    """
+    features = fitted["_reader"].read(source)
+    views: dict[str, Any] = {FEATURES: features, TABLE: source}
+    if MATRIX in fitted["_reads"]:
+        views[MATRIX] = fitted["_encoder"].apply(features)
+    parts = zip(members, fitted["_outputs"], fitted["_reads"], strict=True)
+    predicted = [output.predict(member, views[reads]) for member, output, reads in parts]
+    selection = Selection(fitted["weights_"], fitted["_temperature"])
+    return selection.combine(np.stack(predicted))
