@@ -24,7 +24,7 @@ def tune_tables() -> list[TableInfo]:
 
 def n_cuts(info: TableInfo) -> int:
     """Return how many times a table is cut: the errors of few held-out rows are large."""
-    return 4 if info.n_rows <= 1_000 else 2 if info.n_rows <= 3_000 else 1
+    return 4 if info.n_rows <= 1_000 else 1
 
 
 def measure(

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from benchmarks.studies.portfolio_table import Cache
 
-from committee.auto.calibration import fit_temperature, with_temperature
+from committee.auto.selection import Selection
 from committee.combining.selection.candidate_scores import MemberPredictions
-from committee.combining.selection.greedy_selection import SelectionRules, mean_weights
 from committee.evaluation.scored_target import ScoredTarget
 
 FIRST = "boosting"  # losses are relative to its
@@ -68,19 +67,15 @@ class Cut:
         predicted = np.stack([self.out_of_fold[name] for name in names])
         scoring = "neg_log_loss" if self.is_classes else "neg_root_mean_squared_error"
         predictions = MemberPredictions(predicted, self.target, scoring)
-        rules = SelectionRules(25, 0, 1, 1.0, 0)
-        weights = mean_weights(rules.paths(predictions.scorer()), len(names))
-        mean = np.tensordot(weights, np.stack([self.test[name] for name in names]), 1)
-        if self.target.codes is not None:
-            own = predictions.mean(weights)
-            temperature = fit_temperature(own, self.target.codes[:, 0], None)
-            shares = with_temperature(mean, temperature)
-            right = shares[np.arange(len(self.y_test)), self.y_test.astype(int)]
+        selection = Selection.of(predictions, np.arange(predictions.n_rows))
+        combined = selection.combine(np.stack([self.test[name] for name in names]))
+        if self.is_classes:
+            right = combined[np.arange(len(self.y_test)), self.y_test.astype(int)]
             loss = -np.log(np.maximum(right, _LEAST)).mean()
         else:
-            loss = np.sqrt(np.mean((mean[:, 0] - self.y_test) ** 2))
+            loss = np.sqrt(np.mean((combined[:, 0] - self.y_test) ** 2))
         return max(float(loss), 1e-3 if self.is_classes else 1e-12), {
-            name: float(weight) for name, weight in zip(names, weights, strict=True)
+            name: float(weight) for name, weight in zip(names, selection.weights, strict=True)
         }
 
 

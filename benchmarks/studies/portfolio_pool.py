@@ -151,21 +151,19 @@ POOL: dict[str, Maker] = {
     "boosting, large steps": _boosting(learning_rate=0.15, max_features=0.5, subsample=0.7),
     "net": _matrix(_net("MLPClassifier"), _net("MLPRegressor"), 10**9),
     "extra-trees 1": _forest("ExtraTrees", 60, 1.0, 1),
-    # --- the second dozen
+    # --- what was tried after the first dozen had been measured
+    "boosting, deep, large steps": _boosting(
+        learning_rate=0.1, max_leaf_nodes=64, min_samples_leaf=3, max_features=0.5, subsample=0.7
+    ),
+    "boosting, large": _boosting(
+        learning_rate=0.03, max_leaf_nodes=128, max_features=0.9, min_samples_leaf=3
+    ),
     "boosting, LightGBM tuned": _boosting(
         learning_rate=_of(0.04, 0.05),
         max_leaf_nodes=_of(50, 100),
         min_samples_leaf=_of(40, 3),
         subsample=_of(0.75, 0.7),
         max_features=None,
-    ),
-    "boosting, CatBoost tuned": _boosting(
-        learning_rate=_of(0.08, 0.09),
-        max_depth=_of(7, 9),
-        growth="level",
-        max_leaf_nodes=None,
-        l2_regularization=_of(1.0, 0.1),
-        subsample=0.9,
     ),
     "boosting, coarse bins": _boosting(
         learning_rate=0.03,
@@ -177,29 +175,20 @@ POOL: dict[str, Maker] = {
         l2_regularization=0.36,
         max_bins=16,
     ),
-    "boosting, shallow slow": _boosting(learning_rate=0.02, max_leaf_nodes=8, subsample=0.7),
-    "boosting, large": _boosting(
-        learning_rate=0.03, max_leaf_nodes=128, max_features=0.9, min_samples_leaf=3
+    "boosting, 32 leaves, few features": _boosting(
+        max_leaf_nodes=32, max_features=0.2, min_samples_leaf=3, subsample=0.7, learning_rate=0.05
     ),
-    "boosting, stumps": _boosting(max_leaf_nodes=2, learning_rate=0.1),
-    "boosting, three leaves": _boosting(max_leaf_nodes=3, learning_rate=0.05),
-    "boosting, target statistics": _boosting(category_encoding="target", learning_rate=0.03),
-    "boosting, careful leaves": _boosting(min_samples_leaf=40, l2_regularization=10, subsample=0.6),
     "boosting, small leaves": _boosting(
         max_leaf_nodes=16, min_samples_leaf=1, l2_regularization=0.1, subsample=0.6
     ),
-    "boosting, 32 leaves, few features": _boosting(
-        max_leaf_nodes=32, max_features=0.2, subsample=0.7, learning_rate=0.04
+    "boosting, target statistics": _boosting(
+        category_encoding="target", learning_rate=0.1, min_samples_leaf=3, subsample=0.7
     ),
+    "boosting, three leaves": _boosting(max_leaf_nodes=3, learning_rate=0.1),
     "extra-trees sqrt": _forest("ExtraTrees", 60, "sqrt", 1),
-    "extra-trees .75, 25 trees": _forest("ExtraTrees", 25, 0.75),
-    "extra-trees .75, leaf 5": _forest("ExtraTrees", 60, 0.75, 5),
+    "extra-trees 1, 25 trees": _forest("ExtraTrees", 25, 1.0, 1),
     "forest .75, entropy": _forest("RandomForest", 60, 0.75, criterion="entropy"),
-    "forest sqrt": _forest("RandomForest", 60, "sqrt"),
-    "forest .5, leaf 5": _forest("RandomForest", 60, 0.5, 5),
-    "forest .5, 25 trees": _forest("RandomForest", 25, 0.5),
     "linear, quantile bins": _matrix(_bins(_logistic(0.1)), _bins(_ridge(3.0)), 10**9),
-    "linear, strong penalty": _matrix(_logistic(0.05), _ridge(50.0), 10**9),
     "neighbours": _matrix(
         _neighbours("KNeighborsClassifier"), _neighbours("KNeighborsRegressor"), 5_000
     ),
