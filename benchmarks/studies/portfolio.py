@@ -1,19 +1,38 @@
 """Learn which models the committee in one line should try, and in which order.
 
-    COMMITTEE_DATA=tables python -m benchmarks.studies.portfolio measure folder --minutes 8
-    COMMITTEE_DATA=tables python -m benchmarks.studies.portfolio learn folder
+COMMITTEE_DATA=tables python -m benchmarks.studies.portfolio measure folder --minutes 8
+COMMITTEE_DATA=tables python -m benchmarks.studies.portfolio learn folder
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from benchmarks.harness.datasets import TableInfo, list_tables
 from benchmarks.harness.halves import half_of
+from benchmarks.studies.portfolio_order import (
+    Cut,
+    by_table,
+    costs,
+    left_out,
+    mean_loss,
+    order,
+    read_cuts,
+    standard_error,
+)
 from benchmarks.studies.portfolio_pool import POOL
 from benchmarks.studies.portfolio_table import Cache, fit, pose
+
+RESULTS = Path(__file__).resolve().parents[1] / "results" / "portfolio.json"
+N_MEMBERS = 10
+N_GROUPS = 5
+# What cannot be a member, because model files would hold training rows or cannot hold it.
+STRANGERS = ("net", "neighbours")
 
 
 def tune_tables() -> list[TableInfo]:
@@ -27,9 +46,7 @@ def n_cuts(info: TableInfo) -> int:
     return 4 if info.n_rows <= 1_000 else 1
 
 
-def measure(
-    cache: Cache, names: list[str], tables: list[str], minutes: float
-) -> None:
+def measure(cache: Cache, names: list[str], tables: list[str], minutes: float) -> None:
     """Fit what is missing, until the time is up."""
     began = time.monotonic()
     for info in tune_tables():
@@ -55,6 +72,59 @@ def measure(
     print("all is measured", flush=True)
 
 
+def learn(cache: Cache, names: list[str]) -> dict[str, Any]:
+    """Return the order of the candidates, and how good committees of the first of them are."""
+    cuts = read_cuts(cache, names)
+    own = [name for name in names if name not in STRANGERS]
+    price = costs(cuts, names)
+    alone = {name: mean_loss(cuts, [name]) for name in names}
+    learnt = order(cuts, own, N_MEMBERS)
+    print(learnt, flush=True)
+    found: dict[str, Any] = {
+        "tables": sorted({cut.table for cut in cuts}),
+        "candidates": {
+            name: {"seconds": round(price[name], 3), "alone": round(alone[name], 4)}
+            for name in names
+        },
+        "all": round(mean_loss(cuts, own), 4),
+        "all with strangers": round(mean_loss(cuts, names), 4),
+        "order": [entry_of(cuts, learnt[: place + 1], price) for place in range(len(learnt))],
+    }
+    unseen: dict[str, list[float]] = {}
+    orders = []
+    for others, some in left_out(cuts, N_GROUPS):
+        elsewhere = order(others, own, N_MEMBERS)
+        orders.append(elsewhere)
+        print(elsewhere, flush=True)
+        for n_members in range(1, N_MEMBERS + 1):
+            losses = by_table(some, [cut.loss(elsewhere[:n_members]) for cut in some])
+            unseen.setdefault(str(n_members), []).extend(losses.values())
+    found["orders without some tables"] = orders
+    found["of tables left out"] = {
+        n: [round(float(np.mean(own)), 4), round(standard_error(own), 4)]
+        for n, own in unseen.items()
+    }
+    return found
+
+
+def entry_of(cuts: list[Cut], names: list[str], price: dict[str, float]) -> dict[str, Any]:
+    """Return how good the committee of the first candidates is, and what the last one does."""
+    losses = list(by_table(cuts, [cut.loss(names) for cut in cuts]).values())
+    last = names[-1]
+    before = list(by_table(cuts, [cut.loss(names[:-1]) for cut in cuts]).values())
+    gains = [0.0] if len(names) == 1 else np.subtract(before, losses).tolist()
+    uses = [cut.committee(names)[1].get(last, 0.0) > 0 for cut in cuts]
+    return {
+        "member": last,
+        "loss": round(float(np.mean(losses)), 4),
+        "standard_error": round(standard_error(losses), 4),
+        "gain": round(float(np.mean(gains)), 4),
+        "gain_error": round(standard_error(gains) if len(gains) > 1 else 0.0, 4),
+        "used": round(float(np.mean(list(by_table(cuts, uses).values()))), 2),
+        "seconds": round(price[last], 2),
+    }
+
+
 def main() -> None:
     """Measure or learn."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
@@ -64,9 +134,11 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=None, help="so many candidates of the pool")
     parser.add_argument("--tables", nargs="*", default=[])
     options = parser.parse_args()
-    cache = Cache(options.folder)
+    cache, names = Cache(options.folder), list(POOL)[: options.first]
     if options.action == "measure":
-        measure(cache, list(POOL)[: options.first], options.tables, options.minutes)
+        measure(cache, names, options.tables, options.minutes)
+        return
+    RESULTS.write_text(json.dumps(learn(cache, names), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ FIRST = "boosting"  # losses are relative to its
 _MOST_SELECTING = 4_000  # rows: enough to choose by, and the study is done in minutes
 _LARGEST = 0.5  # of a logarithm: one table does not decide alone
 _LEAST = 1e-15
+_CONSTANT = 0.7  # the loss of a constant, about
 
 
 @dataclass(eq=False)
@@ -55,6 +56,10 @@ class Cut:
         if key not in self.known:
             self.known[key] = self._committee(sorted(key))
         return self.known[key]
+
+    def seconds(self, name: str) -> float:
+        """Return the CPU seconds of a candidate."""
+        return max(float(self.counted[name]["seconds"]), 1e-2)
 
     def loss(self, names: Iterable[str]) -> float:
         """Return the logarithm of the loss, relative to default boosting."""
@@ -119,30 +124,55 @@ def mean_loss(cuts: Sequence[Cut], names: Sequence[str]) -> float:
     return float(np.mean(list(by_table(cuts, [cut.loss(names) for cut in cuts]).values())))
 
 
+def standard_error(values: Sequence[float]) -> float:
+    """Return the standard error of the mean over tables."""
+    return float(np.std(values, ddof=1) / len(values) ** 0.5)
+
+
 def costs(cuts: Sequence[Cut], names: Sequence[str]) -> dict[str, float]:
-    """Return seconds relative to default boosting: geometric means over the tables."""
+    """Return seconds relative to default boosting: geometric means over the cuts."""
     found = {}
     for name in names:
-        ratios = [
-            np.log(max(cut.counted[name]["seconds"], 1e-2) / max(cut.counted[FIRST]["seconds"], 1e-2))
-            for cut in cuts
-            if name in cut.counted
-        ]
+        own = [cut for cut in cuts if name in cut.counted]
+        ratios = [np.log(cut.seconds(name) / cut.seconds(FIRST)) for cut in own]
         found[name] = float(np.exp(np.mean(ratios)))
     return found
 
 
-def order(cuts: Sequence[Cut], names: Sequence[str], n_most: int, power: float = 1.0) -> list[str]:
+def order(cuts: Sequence[Cut], names: Sequence[str], n_most: int) -> list[str]:
     """Return candidates, next always the one that gains most for its seconds."""
     price = costs(cuts, names)
     chosen: list[str] = []
-    now = 0.7  # about the constant prediction
+    now = _CONSTANT
     while len(chosen) < n_most:
         rest = [name for name in names if name not in chosen]
         after = {name: mean_loss(cuts, [*chosen, name]) for name in rest}
-        best = max(rest, key=lambda name: (now - after[name]) / price[name] ** power)
+        best = max(rest, key=lambda name: (now - after[name]) / price[name])
         if now - after[best] <= 0:
             break
         chosen.append(best)
         now = after[best]
     return chosen
+
+
+def within(cut: Cut, names: Sequence[str], seconds: float) -> list[str]:
+    """Return the candidates that a search fits in so many seconds; the first at least."""
+    chosen, spent = list(names[:1]), cut.seconds(names[0])
+    for name in names[1:]:
+        if name in cut.counted and spent + cut.seconds(name) <= seconds:
+            chosen.append(name)
+            spent += cut.seconds(name)
+    return chosen
+
+
+def left_out(cuts: Sequence[Cut], n_groups: int) -> list[tuple[list[Cut], list[Cut]]]:
+    """Return the cuts of the other tables and those of some tables, for each group of these."""
+    tables = sorted({cut.table for cut in cuts})
+    groups = [set(tables[start::n_groups]) for start in range(n_groups)]
+    return [
+        (
+            [cut for cut in cuts if cut.table not in group],
+            [cut for cut in cuts if cut.table in group],
+        )
+        for group in groups
+    ]

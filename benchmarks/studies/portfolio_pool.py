@@ -113,7 +113,11 @@ def _net(kind: str) -> Callable[[], Any]:
         import sklearn.neural_network
 
         net = getattr(sklearn.neural_network, kind)(
-            hidden_layer_sizes=(64,), alpha=1e-3, early_stopping=True, max_iter=100, n_iter_no_change=8
+            hidden_layer_sizes=(64,),
+            alpha=1e-3,
+            early_stopping=True,
+            max_iter=100,
+            n_iter_no_change=8,
         )
         if kind == "MLPClassifier":
             return net
@@ -155,16 +159,6 @@ POOL: dict[str, Maker] = {
     "boosting, deep, large steps": _boosting(
         learning_rate=0.1, max_leaf_nodes=64, min_samples_leaf=3, max_features=0.5, subsample=0.7
     ),
-    "boosting, large": _boosting(
-        learning_rate=0.03, max_leaf_nodes=128, max_features=0.9, min_samples_leaf=3
-    ),
-    "boosting, LightGBM tuned": _boosting(
-        learning_rate=_of(0.04, 0.05),
-        max_leaf_nodes=_of(50, 100),
-        min_samples_leaf=_of(40, 3),
-        subsample=_of(0.75, 0.7),
-        max_features=None,
-    ),
     "boosting, coarse bins": _boosting(
         learning_rate=0.03,
         max_leaf_nodes=39,
@@ -178,6 +172,18 @@ POOL: dict[str, Maker] = {
     "boosting, 32 leaves, few features": _boosting(
         max_leaf_nodes=32, max_features=0.2, min_samples_leaf=3, subsample=0.7, learning_rate=0.05
     ),
+    "boosting, large": _boosting(
+        learning_rate=0.03, max_leaf_nodes=128, max_features=0.9, min_samples_leaf=3
+    ),
+    "boosting, LightGBM tuned": _boosting(
+        learning_rate=_of(0.04, 0.05),
+        max_leaf_nodes=_of(50, 100),
+        min_samples_leaf=_of(40, 3),
+        subsample=_of(0.75, 0.7),
+        max_features=None,
+    ),
+    "extra-trees sqrt": _forest("ExtraTrees", 60, "sqrt", 1),
+    "linear, quantile bins": _matrix(_bins(_logistic(0.1)), _bins(_ridge(3.0)), 10**9),
     "boosting, small leaves": _boosting(
         max_leaf_nodes=16, min_samples_leaf=1, l2_regularization=0.1, subsample=0.6
     ),
@@ -185,10 +191,8 @@ POOL: dict[str, Maker] = {
         category_encoding="target", learning_rate=0.1, min_samples_leaf=3, subsample=0.7
     ),
     "boosting, three leaves": _boosting(max_leaf_nodes=3, learning_rate=0.1),
-    "extra-trees sqrt": _forest("ExtraTrees", 60, "sqrt", 1),
     "extra-trees 1, 25 trees": _forest("ExtraTrees", 25, 1.0, 1),
     "forest .75, entropy": _forest("RandomForest", 60, 0.75, criterion="entropy"),
-    "linear, quantile bins": _matrix(_bins(_logistic(0.1)), _bins(_ridge(3.0)), 10**9),
     "neighbours": _matrix(
         _neighbours("KNeighborsClassifier"), _neighbours("KNeighborsRegressor"), 5_000
     ),

@@ -84,9 +84,7 @@ def _cut(info: TableInfo, seed: int, most_rows: int) -> list[Any]:
         rows = np.sort(np.random.default_rng(seed).permutation(len(y))[:most])
         X, y = X.iloc[rows], y[rows]
     if info.is_classification:  # classes of a row or two cannot be in both parts
-        labels, codes, counts = np.unique(
-            y.astype(str), return_inverse=True, return_counts=True
-        )
+        _, codes, counts = np.unique(y.astype(str), return_inverse=True, return_counts=True)
         keep = counts[codes] >= 4
         X, y = X[keep], y[keep]
     return cut_table(X, y, info, seed)
@@ -150,7 +148,9 @@ class Cache:
         """Tell whether it was measured, or found to be not for such tables."""
         return self.path(key, name).exists()
 
-    def keep(self, key: str, name: str, found: tuple[dict[str, Any], dict[str, Any]] | None) -> None:
+    def keep(
+        self, key: str, name: str, found: tuple[dict[str, Any], dict[str, Any]] | None
+    ) -> None:
         """Keep what was measured."""
         path = self.path(key, name)
         path.parent.mkdir(exist_ok=True)
