@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -13,14 +14,16 @@ from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import ScoreEstimate
 from committee.auto.findings import Findings
 from committee.auto.fit import CommitteeFit
+from committee.auto.folds import RowOrder
 from committee.auto.importances import ColumnImportances
 from committee.auto.leaderboard import Leaderboard
+from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE
 from committee.auto.prediction import predict_values
 from committee.base.arrays import Floats
 from committee.base.params import Estimator, check_seed
 from committee.base.work import FitLog, running_fit
-from committee.evaluation.scored_target import OobMetric, ScoredTarget, resolve_metric
+from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.parts import (
     FITTED,
     FLAG,
@@ -35,6 +38,7 @@ from committee.files.parts import (
     tuple_of,
     whole,
 )
+from committee.io.column_format import FileFormat
 from committee.members.output import Output
 from committee.tables.native_table import AnyTable
 from committee.tables.target import check_same_length, read_weights, warn_of_column
@@ -57,6 +61,7 @@ class AutoModel(Estimator):
         "columns_": tuple_of(instance(ColumnUse), "columns"),
         "interrupted_": FLAG,
         "target_name_": maybe(TEXT),
+        "file_format_": maybe(instance(FileFormat)),
         "budget_": real(0.0),
         "_reader": instance(FeatureReader),
         "_encoder": instance(MatrixEncoder),
@@ -69,6 +74,7 @@ class AutoModel(Estimator):
     budget: float | str
     time_limit: float | None
     scoring: Any
+    members: Any
     n_jobs: int | None
     random_state: Any
     verbose: int
@@ -105,7 +111,15 @@ class AutoModel(Estimator):
 
     # ---- fitting ----
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time_order: Any = None,
+    ) -> Self:
         """Search for the best committee.
 
         Parameters
@@ -116,8 +130,14 @@ class AutoModel(Estimator):
             Class labels, or finite numbers.
         sample_weight : array-like of shape (n_rows,) or None, default=None
             Weights of the rows.
-        groups : array-like of shape (n_rows,) or None, default=None
-            Rows with the same value are in the same fold.
+        groups : array-like of shape (n_rows,), str or None, default=None
+            Rows with the same value are in the same fold, and count together in the error of the
+            score; or the name of a column.
+        time_order : array-like of shape (n_rows,), str or None, default=None
+            When rows were observed: numbers, dates or text that sorts; or the name of a column.
+            Models are scored on rows that are later than all they have seen, and the last ones
+            of them, which have seen most, are the members. `score_` is what to expect of later
+            rows.
 
         Returns
         -------
@@ -126,36 +146,41 @@ class AutoModel(Estimator):
         """
         with FitLog(type(self).__name__):
             # All together at the end: a fit that fails leaves the estimator as it was.
-            self._replace_fitted(self._plan(X, y, sample_weight, groups).run())
+            self._replace_fitted(self._plan(X, y, sample_weight, groups, time_order).run())
         return self
 
-    def _plan(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> CommitteeFit:
+    def _plan(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, time_order: Any
+    ) -> CommitteeFit:
         """Read the rows and the parameters of a fit."""
-        seed = check_seed(self.random_state)
+        begin, seed = time.monotonic(), check_seed(self.random_state)
         table = AnyTable(X)
         running_fit().begin(table.n_rows, table.n_features)
         weights = read_weights(sample_weight, table.n_rows)
         warn_of_column(y)
         target = self._read_target(y, weights)
         check_same_length(table.n_rows, target.n_rows)
+        order = RowOrder.read(table.opened(), groups, time_order)
         if not target.counted.all():  # rows of weight zero are absent
             rows = np.flatnonzero(target.counted)
-            table, target = AnyTable(table.opened().take(rows, None)), target.part(rows)
-            groups = None if groups is None else np.asarray(groups)[rows]
+            table, target = AnyTable(table.take(rows, None)), target.part(rows)
+            order = order.part(rows)
         scoring = self._default_scoring if self.scoring is None else self.scoring
         resolve_metric(scoring, "scoring")
         return CommitteeFit(
             type(self).__name__,
             table,
             target,
-            groups,
-            OobMetric(target, scoring, "scoring"),
+            order,
+            CommitteeMetric(target, scoring, "scoring"),
             self.quality,
             self.budget,
             self.time_limit,
+            self.members,
             self.n_jobs,
             self.verbose,
             seed,
+            begin,
         )
 
     # ---- predictions ----
@@ -168,7 +193,7 @@ class AutoModel(Estimator):
             self.n_features_in_,
             type(self).__name__,
         )
-        return predict_values(vars(self), self.members_, table.opened())
+        return predict_values(vars(self), self.members_, table)
 
     def _without_target(self, table: AnyTable) -> AnyTable:
         """Leave out the column that `train` was to predict, where a table still has it."""

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from committee.auto.given import native_table
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE
 from committee.auto.selection import Selection
 from committee.base.arrays import Floats
-from committee.tables.source import Source
+from committee.tables.native_table import AnyTable
 
 
-def predict_values(fitted: Mapping[str, Any], members: Sequence[Any], source: Source) -> Floats:
+def predict_values(fitted: Mapping[str, Any], members: Sequence[Any], source: Any) -> Floats:
     """Return what the members of a committee, or their models of one fold, predict together.
 
     Parameters
@@ -22,11 +23,14 @@ def predict_values(fitted: Mapping[str, Any], members: Sequence[Any], source: So
         The fitted attributes of the committee.
     members : sequence
         As many models as it has members.
-    source : Source
+    source : AnyTable or Source
         Rows of a table with the columns of the training table.
     """
-    features = fitted["_reader"].read(source)
-    views: dict[str, Any] = {FEATURES: features, TABLE: source}
+    table = source if isinstance(source, AnyTable) else AnyTable(source, may_be_empty=True)
+    features = fitted["_reader"].read(table.opened())
+    views: dict[str, Any] = {FEATURES: features}
+    if TABLE in fitted["_reads"]:
+        views[TABLE] = native_table(table).native
     if MATRIX in fitted["_reads"]:
         views[MATRIX] = fitted["_encoder"].apply(features)
     parts = zip(members, fitted["_outputs"], fitted["_reads"], strict=True)
