@@ -41,7 +41,9 @@ def _forest(family: str, n_trees: int, share: Any, leaf: Any = None, **params: A
         fitting = {key: value for key, value in params.items() if size.n_classes}
         tried = size.n_features * share if share != "sqrt" else math.sqrt(size.n_features)
         estimator = kind(n_trees, max_features=share, min_samples_leaf=own, **fitting)
-        return Candidate("", estimator, forest_cost(size.n_rows, tried, n_trees))
+        return Candidate(
+            "", estimator, forest_cost(size.n_rows, tried, n_trees, is_numbers=not size.n_classes)
+        )
 
     return make
 
@@ -172,6 +174,8 @@ POOL: dict[str, Maker] = {
     "boosting, 32 leaves, few features": _boosting(
         max_leaf_nodes=32, max_features=0.2, min_samples_leaf=3, subsample=0.7, learning_rate=0.05
     ),
+    "extra-trees sqrt": _forest("ExtraTrees", 60, "sqrt", 1),
+    "linear, quantile bins": _matrix(_bins(_logistic(0.1)), _bins(_ridge(3.0)), 10**9),
     "boosting, large": _boosting(
         learning_rate=0.03, max_leaf_nodes=128, max_features=0.9, min_samples_leaf=3
     ),
@@ -182,8 +186,6 @@ POOL: dict[str, Maker] = {
         subsample=_of(0.75, 0.7),
         max_features=None,
     ),
-    "extra-trees sqrt": _forest("ExtraTrees", 60, "sqrt", 1),
-    "linear, quantile bins": _matrix(_bins(_logistic(0.1)), _bins(_ridge(3.0)), 10**9),
     "boosting, small leaves": _boosting(
         max_leaf_nodes=16, min_samples_leaf=1, l2_regularization=0.1, subsample=0.6
     ),

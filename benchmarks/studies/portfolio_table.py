@@ -11,7 +11,7 @@ import json
 import time
 import warnings
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,12 @@ from benchmarks.harness.datasets import TEST_SHARE, TableInfo, cut_table, read_t
 from benchmarks.studies.portfolio_pool import Maker
 
 from committee.auto.bags import FoldTeams
-from committee.auto.budget import Budget
 from committee.auto.columns import FeatureReader
 from committee.auto.encoder import MatrixEncoder
+from committee.auto.folds import Splits
+from committee.auto.ledger import MICRO
 from committee.auto.portfolio import FEATURES, MATRIX, Size
+from committee.auto.runs import begin_run
 from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
 
@@ -49,7 +51,7 @@ def pose(info: TableInfo, seed: int, most_rows: int = MOST_ROWS) -> Problem:
     """Return one cut of a table, ready for candidates."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
-    X_train, X_test, y_train, y_test = _cut(info, seed, most_rows)
+    X_train, X_test, y_train, y_test = cut(info, seed, most_rows)
     if info.is_classification:
         labels, y = np.unique(y_train, return_inverse=True)
         known = np.isin(y_test, labels)
@@ -73,11 +75,12 @@ def pose(info: TableInfo, seed: int, most_rows: int = MOST_ROWS) -> Problem:
         for reads, each in ((FEATURES, features), (MATRIX, matrix))
     }
     views = {FEATURES: test_features, MATRIX: encoder.apply(test_features)}
-    folds = FoldTeams(teams, splits, n_classes)
+    folds = FoldTeams(teams, Splits(splits), n_classes)
     return Problem(info.name, seed, size, folds, views, y, codes)
 
 
-def _cut(info: TableInfo, seed: int, most_rows: int) -> list[Any]:
+def cut(info: TableInfo, seed: int, most_rows: int) -> list[Any]:
+    """Return training and held-out rows of a table, of large ones a part of the rows."""
     X, y = read_table(info)
     most = round(most_rows / (1 - TEST_SHARE))
     if len(y) > most:
@@ -92,22 +95,25 @@ def _cut(info: TableInfo, seed: int, most_rows: int) -> list[Any]:
 
 def fit(problem: Problem, name: str, maker: Maker) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """Return what was counted, and the predictions; None where it is not for such tables."""
-    from dataclasses import replace
-
     made = maker(problem.size)
     if made is None:
         return None
     candidate = replace(made, name=name)
-    budget = Budget(MOST_UNITS)
+    number = zlib.crc32(name.encode()) % 1000
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         begin = time.process_time()
-        number = zlib.crc32(name.encode()) % 1000
-        bag = problem.teams.fit(candidate, number, budget, 1.0)
+        run = begin_run(problem.teams, candidate, number)
+        while not run.is_done and run.used + run.cost <= MOST_UNITS * MICRO:
+            run.step()
+        if not run.is_usable:
+            return None
+        bag = run.bag()
         seconds = time.process_time() - begin
         begin = time.process_time()
         predicted = bag.output.predict(bag.member, problem.views[candidate.reads])
         latency = time.process_time() - begin
+    units = run.used / MICRO
     size = problem.size
     first = bag.member.estimators[0]
     counted = {
@@ -120,9 +126,8 @@ def fit(problem: Problem, name: str, maker: Maker) -> tuple[dict[str, Any], dict
         "n_classes": size.n_classes,
         "n_folds": len(problem.teams.splits),
         "n_rounds": getattr(first, "n_estimators_", 0),
-        "tried": round(budget.used / (candidate.cost * problem.teams.share_of_rows))
-        // len(problem.teams.splits),
-        "units": round(budget.used, 4),
+        "tried": round(units / (candidate.cost * problem.teams.work)),
+        "units": round(units, 4),
         "seconds": round(seconds, 4),
         "predict_seconds": round(latency, 4),
     }

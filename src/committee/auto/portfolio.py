@@ -107,8 +107,9 @@ def _forest(name: str, size: Size, *, is_extra: bool, share: float) -> Candidate
     # Leaves grow slowly with the table: files stay small, and shares of classes are steadier.
     leaf = max(2 if size.n_classes else 1, size.n_rows // 10_000)
     estimator = kinds[size.n_classes > 0](_FOREST_TREES, max_features=share, min_samples_leaf=leaf)
-    cost = forest_cost(size.n_rows, size.n_features * share, _FOREST_TREES)
-    return Candidate(name, estimator, cost * (0.5 if is_extra else 1.0))
+    tried = size.n_features * share
+    cost = forest_cost(size.n_rows, tried, _FOREST_TREES, is_numbers=not size.n_classes)
+    return Candidate(name, estimator, cost)
 
 
 def _linear(size: Size) -> Candidate:
