@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from committee.auto.answers import ClassifierAnswers, RegressorAnswers
 from committee.auto.model import AutoModel
 from committee.base.arrays import Floats
 from committee.evaluation.scored_target import ScoredTarget
 from committee.tables.target import read_classes, read_reals
 
 
-class CommitteeClassifier(ClassifierMixin, AutoModel):
+class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
     """The best committee of classifiers that a budget allows, from a raw table.
 
     Parameters
@@ -130,7 +131,7 @@ class CommitteeClassifier(ClassifierMixin, AutoModel):
         return np.asarray(self.classes_[best])
 
 
-class CommitteeRegressor(RegressorMixin, AutoModel):
+class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):
     """The best committee of regressors that a budget allows, from a raw table.
 
     Parameters

@@ -11,12 +11,14 @@ import numpy as np
 
 from committee.auto.bags import Bag, FoldTeams
 from committee.auto.budget import QUALITIES, Budget, automatic_budget
+from committee.auto.class_sets import SetRule
 from committee.auto.columns import FeatureReader
 from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import estimate_score
 from committee.auto.findings import find
 from committee.auto.folds import shared_splits
 from committee.auto.importances import ColumnImportances, measure
+from committee.auto.intervals import IntervalRule
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE, Size, portfolio
 from committee.auto.prediction import predict_values
 from committee.auto.search import Search, leaderboard_of
@@ -156,7 +158,16 @@ class CommitteeFit:
             "_outputs": [bag.output for bag in members],
             "_reads": [bag.candidate.reads for bag in members],
             "_temperature": selection.temperature,
-        }
+        } | self._promises(combined, teams)
+
+    def _promises(self, combined: Floats, teams: FoldTeams) -> dict[str, Any]:
+        """Return the rule of intervals or of sets of classes."""
+        if self.target.classes:
+            return {"_set_rule": SetRule.of(combined, self.target)}
+        features = teams.teams[FEATURES].table.opened()
+        seed = parameter_seed(self.seed, SeedUse.DIFFICULTY)
+        rule = IntervalRule.of(features, combined[:, 0], self.target, seed, self.n_jobs)
+        return {"_interval_rule": rule}
 
     def _importances(self, fitted: dict[str, Any], teams: FoldTeams) -> ColumnImportances:
         """Measure how much the committee relies on each column that is used."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from committee.auto.answers import CommitteeAnswers
 from committee.auto.columns import ColumnUse, FeatureReader
 from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import ScoreEstimate
@@ -37,10 +38,11 @@ from committee.files.parts import (
 )
 from committee.members.output import Output
 from committee.tables.native_table import AnyTable
+from committee.tables.source import Source
 from committee.tables.target import check_same_length, read_weights, warn_of_column
 
 
-class AutoModel(Estimator):
+class AutoModel(CommitteeAnswers, Estimator):
     """Base class of the committees in one line."""
 
     _fitted_attribute = "members_"
@@ -161,6 +163,10 @@ class AutoModel(Estimator):
     # ---- predictions ----
 
     def _predict_values(self, X: Any) -> Floats:
+        return self._values_of(self._rows(X))
+
+    def _rows(self, X: Any) -> Source:
+        """Return rows of a table with the columns of `fit`, in their order."""
         self._check_fitted()
         names = getattr(self, "feature_names_in_", None)
         table = self._without_target(AnyTable(X)).matched(
@@ -168,7 +174,11 @@ class AutoModel(Estimator):
             self.n_features_in_,
             type(self).__name__,
         )
-        return predict_values(vars(self), self.members_, table.opened())
+        return table.opened()
+
+    def _values_of(self, source: Source) -> Floats:
+        """Return the numbers or the probabilities that the committee predicts."""
+        return predict_values(vars(self), self.members_, source)
 
     def _without_target(self, table: AnyTable) -> AnyTable:
         """Leave out the column that `train` was to predict, where a table still has it."""
