@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.auto.class_sets import SetRule
+from committee.auto.decision import Decision
 from committee.auto.intervals import IntervalRule
 from committee.base.arrays import Floats
 from committee.base.params import check_bool, check_real
@@ -87,9 +88,13 @@ class RegressorAnswers(CommitteeAnswers):
 class ClassifierAnswers(CommitteeAnswers):
     """Answers of a committee that predicts classes."""
 
-    _stored_parts: ClassVar[dict[str, Part]] = {"_set_rule": maybe(instance(SetRule))}
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "_set_rule": maybe(instance(SetRule)),
+        "decision_": instance(Decision),
+    }
 
     _set_rule: SetRule
+    decision_: Decision
 
     def predict_set(
         self, X: Any, coverage: float = 0.9, *, by_class: bool = False, allow_empty: bool = False

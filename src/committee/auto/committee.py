@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from committee.auto.answers import ClassifierAnswers, RegressorAnswers
+from committee.auto.decision_rules import DecisionRules, scoring_of
 from committee.auto.model import AutoModel
 from committee.base.arrays import Floats
-from committee.evaluation.scored_target import ScoredTarget
+from committee.evaluation.scored_target import OobMetric, ScoredTarget
 from committee.tables.target import read_classes, read_reals
 
 
@@ -35,6 +36,19 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
     scoring : str, callable or None, default=None
         What members are chosen by: a scorer of scikit-learn or its name. None is minus the
         log loss.
+    threshold : "auto", float or None, default="auto"
+        From which probability on the positive of two classes is predicted. "auto": where `scoring`
+        looks at predicted classes, as "f1" and "balanced_accuracy" do, the best threshold by
+        rows that models have not seen (of more classes, the best weights of classes); the score to
+        expect is corrected for that choice as for the others. Otherwise, and for accuracy,
+        precision and recall, as None: the most probable class is predicted.
+    costs : array-like of shape (n_classes, n_classes), dict or None, default=None
+        What each true (row) and predicted (column) class costs, in the order of `classes_`; or a
+        dict from pairs of labels (true, predicted), where missing pairs cost 1 and right
+        predictions 0. The prediction is the class with the least expected cost.
+    positive : label or None, default=None
+        The positive of two classes: what `threshold` is about, and metrics such as "f1". None is
+        the second of `classes_`.
     random_state : int, RandomState or None, default=None
         Sets folds and draws of members.
     n_jobs : int or None, default=None
@@ -53,6 +67,9 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
     score_ : ScoreEstimate
         The score to expect on new rows: `score` is corrected for the choice of members, `naive`
         is not; `interval(coverage, n_new)`.
+    decision_ : Decision
+        How probabilities become a class; `print` says it in words. With costs, its `cost` is the
+        mean cost of a row on rows that models have not seen.
     columns_ : tuple of ColumnUse
         What was done to each column, and why.
     importances_ : ColumnImportances
@@ -105,6 +122,9 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
         budget: float | str = "auto",
         time_limit: float | None = None,
         scoring: Any = None,
+        threshold: float | str | None = "auto",
+        costs: Any = None,
+        positive: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -113,6 +133,9 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
         self.budget = budget
         self.time_limit = time_limit
         self.scoring = scoring
+        self.threshold = threshold
+        self.costs = costs
+        self.positive = positive
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -126,9 +149,19 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
         return self._predict_values(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row."""
-        best = self._predict_values(X).argmax(axis=1)
-        return np.asarray(self.classes_[best])
+        """Return the class that `decision_` makes of the probabilities of each row."""
+        values = self._predict_values(X)
+        return np.asarray(self.classes_[self.decision_.codes(values)])
+
+    def _scoring_for(self, scoring: Any, target: ScoredTarget) -> Any:
+        if len(target.classes) != 1:
+            return scoring
+        return scoring_of(scoring, self.positive, target.classes[0])
+
+    def _decision_rules(self, target: ScoredTarget, metric: OobMetric) -> DecisionRules | None:
+        if len(target.classes) != 1 or len(target.classes[0]) < 2:
+            return None  # such targets are refused in words
+        return DecisionRules(target, metric, self.threshold, self.costs, self.positive)
 
 
 class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):

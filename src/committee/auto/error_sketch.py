@@ -151,8 +151,8 @@ def _sketch(errors: Floats, counts: Floats) -> tuple[Floats, Floats, Floats]:
         return np.empty(0), np.empty(0), np.empty(0)
     sizes, places = np.unique(errors, return_inverse=True)
     weights = np.bincount(places, counts, minlength=len(sizes))
-    upto = np.cumsum(weights)
-    below = upto - weights
+    upto: Floats = np.cumsum(weights, dtype=np.float64)
+    below: Floats = upto - weights
     n = len(sizes)
     if n > _N_MIDDLE + 2 * _N_ENDS:
         even = np.round(np.linspace(0, n - 1, _N_MIDDLE)).astype(np.int64)

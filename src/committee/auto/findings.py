@@ -61,9 +61,13 @@ class Findings:
 
 
 def find(
-    target: ScoredTarget, predicted: Floats, n_columns: int, constant_score: float
+    target: ScoredTarget,
+    predicted: Floats,
+    n_columns: int,
+    constant_score: float,
+    decided: NDArray[np.integer] | None = None,
 ) -> Findings:
-    """Sum up predictions on rows that members have not seen."""
+    """Sum up predictions on rows that members have not seen, and the classes decided for."""
     weights = np.ones(target.n_rows) if target.weights is None else target.weights
     nothing = np.empty(0)
     if target.codes is None:
@@ -73,7 +77,7 @@ def find(
         confusion = np.empty((0, 0), np.int64)
         return Findings(len(truth), n_columns, nothing, quantiles, bins, confusion, constant_score)
     codes, n_classes = target.codes[:, 0], predicted.shape[1]
-    best = predicted.argmax(axis=1)
+    best = predicted.argmax(axis=1) if decided is None else decided
     confusion = np.zeros((n_classes, n_classes), np.int64)
     np.add.at(confusion, (codes, best), 1)
     shares = np.bincount(codes, weights, minlength=n_classes) / weights.sum()

@@ -13,6 +13,7 @@ from committee.auto.bags import Bag, FoldTeams
 from committee.auto.budget import QUALITIES, Budget, automatic_budget
 from committee.auto.class_sets import SetRule
 from committee.auto.columns import FeatureReader
+from committee.auto.decision_rules import DecisionRules
 from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import estimate_score
 from committee.auto.findings import find
@@ -56,6 +57,8 @@ class CommitteeFit:
         Parameters of the estimator.
     seed : int
         Of all draws.
+    decisions : DecisionRules or None
+        How classes are decided for; None for numbers.
     """
 
     name: str
@@ -69,6 +72,7 @@ class CommitteeFit:
     n_jobs: int | None
     verbose: int
     seed: int
+    decisions: DecisionRules | None = None
 
     def run(self) -> dict[str, Any]:
         """Fit; return the fitted attributes."""
@@ -143,22 +147,36 @@ class CommitteeFit:
         combined = selection.combine(predicted)
 
         def select(rows: Rows) -> Floats:
-            return Selection.of(predictions, rows).combine(predicted)
+            return self._answered(Selection.of(predictions, rows).combine(predicted), rows)
 
         seed = parameter_seed(self.seed, SeedUse.SCORE_ESTIMATE)
         members = [bags[place] for place in selection.chosen]
-        constant = metric.score(_constant(target), everything)
-        return {
-            "members_": [bag.member for bag in members],
-            "member_names_": [bag.candidate.name for bag in members],
-            "weights_": selection.weights[selection.chosen],
-            "score_": estimate_score(predictions, combined, select, metric, seed),
-            "leaderboard_": leaderboard_of(bags, selection.weights, metric, teams.splits),
-            "findings_": find(target, combined, self.table.n_features, constant),
-            "_outputs": [bag.output for bag in members],
-            "_reads": [bag.candidate.reads for bag in members],
-            "_temperature": selection.temperature,
-        } | self._promises(combined, teams)
+        more: dict[str, Any] = {}
+        decided = None
+        if self.decisions is not None:
+            more["decision_"] = self.decisions.decide(combined, everything)
+            decided = more["decision_"].codes(combined)
+        constant = metric.score(self._answered(_constant(target), everything), everything)
+        answered = self._answered(combined, everything)
+        return (
+            {
+                "members_": [bag.member for bag in members],
+                "member_names_": [bag.candidate.name for bag in members],
+                "weights_": selection.weights[selection.chosen],
+                "score_": estimate_score(predictions, answered, select, metric, seed),
+                "leaderboard_": leaderboard_of(bags, selection.weights, metric, teams.splits),
+                "findings_": find(target, combined, self.table.n_features, constant, decided),
+                "_outputs": [bag.output for bag in members],
+                "_reads": [bag.candidate.reads for bag in members],
+                "_temperature": selection.temperature,
+            }
+            | self._promises(combined, teams)
+            | more
+        )
+
+    def _answered(self, values: Floats, rows: Rows) -> Floats:
+        """Return predictions as the metric sees them; some rows decide for classes."""
+        return values if self.decisions is None else self.decisions.answered(values, rows)
 
     def _promises(self, combined: Floats, teams: FoldTeams) -> dict[str, Any]:
         """Return the rule of intervals or of sets of classes."""
@@ -174,7 +192,9 @@ class CommitteeFit:
 
         def predict(rows: Source, fold: int) -> Floats:
             models = [member.estimators[fold] for member in fitted["members_"]]
-            return predict_values(fitted, models, rows)
+            values = predict_values(fitted, models, rows)
+            rules = self.decisions
+            return values if rules is None else rules.shown(fitted["decision_"], values)
 
         used = [place for place, use in enumerate(fitted["columns_"]) if use.use != "dropped"]
         tests = [test for _, test in teams.splits]

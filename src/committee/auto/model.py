@@ -10,6 +10,7 @@ import numpy as np
 
 from committee.auto.answers import CommitteeAnswers
 from committee.auto.columns import ColumnUse, FeatureReader
+from committee.auto.decision_rules import DecisionRules
 from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import ScoreEstimate
 from committee.auto.findings import Findings
@@ -146,19 +147,29 @@ class AutoModel(CommitteeAnswers, Estimator):
             groups = None if groups is None else np.asarray(groups)[rows]
         scoring = self._default_scoring if self.scoring is None else self.scoring
         resolve_metric(scoring, "scoring")
+        metric = OobMetric(target, self._scoring_for(scoring, target), "scoring")
         return CommitteeFit(
             type(self).__name__,
             table,
             target,
             groups,
-            OobMetric(target, scoring, "scoring"),
+            metric,
             self.quality,
             self.budget,
             self.time_limit,
             self.n_jobs,
             self.verbose,
             seed,
+            self._decision_rules(target, metric),
         )
+
+    def _scoring_for(self, scoring: Any, target: ScoredTarget) -> Any:
+        """Return the metric with what else it has to know about the target."""
+        return scoring
+
+    def _decision_rules(self, target: ScoredTarget, metric: OobMetric) -> DecisionRules | None:
+        """Return how classes are decided for; None for numbers."""
+        return None
 
     # ---- predictions ----
 
