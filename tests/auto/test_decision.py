@@ -29,8 +29,8 @@ def decided(scoring, n_rows=20_000, **options):
     shares, target = calibrated(n_rows)
     options = {"threshold": "auto", "costs": None, "positive": None} | options
     metric = OobMetric(target, scoring_of(scoring, options["positive"], LABELS), "scoring")
-    rules = DecisionRules(target, metric, **options)
-    return rules.decide(shares, np.arange(n_rows)), shares, target, metric
+    rules = DecisionRules(LABELS, metric.oob_score, **options)
+    return rules.decide(shares, target), shares, target, metric
 
 
 def test_the_best_threshold_of_f1_is_half_of_the_best_f1():
@@ -123,9 +123,8 @@ def test_a_row_of_weight_two_decides_like_the_row_twice():
     costs = {("yes", "no"): 5}
     found = []
     for each, part in ((weighted, shares), (repeated, shares[rows])):
-        metric = OobMetric(each, "neg_log_loss", "scoring")
-        rules = DecisionRules(each, metric, None, costs, None)
-        found.append(rules.decide(part, np.arange(len(part))).cost)
+        rules = DecisionRules(LABELS, "neg_log_loss", None, costs, None)
+        found.append(rules.decide(part, each).cost)
     assert found[0] == pytest.approx(found[1])
 
 
@@ -134,16 +133,14 @@ def test_weights_of_three_classes_help_rare_ones():
     shares = rng.dirichlet([4.0, 1.0, 0.3], 5000)
     codes = np.array([rng.choice(3, p=row) for row in shares], np.int32)
     target = ScoredTarget(codes[:, np.newaxis], [np.array([1, 2, 3])])
-    metric = OobMetric(target, "balanced_accuracy", "scoring")
-    rules = DecisionRules(target, metric, "auto", None, None)
-    every = np.arange(5000)
-    decision = rules.decide(shares, every)
+    rules = DecisionRules(target.classes[0], "balanced_accuracy", "auto", None, None)
+    decision = rules.decide(shares, target)
     assert decision.kind == "weights"
     # Calibrated probabilities divided by the shares of classes are best for the mean recall.
     priors = np.bincount(codes) / 5000
     best = (shares / priors).argmax(axis=1)
     assert (decision.codes(shares) == best).mean() > 0.98
-    assert rules.answered(shares, every).sum() == 5000
+    assert rules.answered(shares, target).sum() == 5000
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.auto.class_sets import SetRule
+from committee.auto.columns import ColumnUse
+from committee.auto.contributions import CommitteeParts
 from committee.auto.decision import Decision
+from committee.auto.dependence import PartialDependence
+from committee.auto.explanation import Explanation, RowExplanation
+from committee.auto.importances import ColumnImportances
 from committee.auto.intervals import IntervalRule
+from committee.auto.leaderboard import Leaderboard
+from committee.auto.novelty import Novelty, find_novelty
+from committee.auto.profile import ColumnProfile
 from committee.base.arrays import Floats
-from committee.base.params import check_bool, check_real
-from committee.files.parts import Part, instance, maybe
+from committee.base.params import check_bool, check_int, check_real, check_seed
+from committee.files.parts import Part, instance, maybe, tuple_of
 
 if TYPE_CHECKING:
     from committee.auto.columns import FeatureReader
@@ -23,7 +31,21 @@ if TYPE_CHECKING:
 class CommitteeAnswers:
     """Answers of both committees in one line."""
 
+    _stored_parts: ClassVar[dict[str, Part]] = {
+        "_profiles": tuple_of(instance(ColumnProfile), least=1),
+        "_dependence": tuple_of(instance(PartialDependence)),
+    }
+
+    columns_: tuple[ColumnUse, ...]
+    importances_: ColumnImportances
+    leaderboard_: Leaderboard
     _reader: FeatureReader
+    _profiles: tuple[ColumnProfile, ...]
+    _dependence: tuple[PartialDependence, ...]
+
+    @abstractmethod
+    def _check_fitted(self) -> None:
+        """Raise if `fit` has not been called."""
 
     @abstractmethod
     def _rows(self, X: Any) -> Source:
@@ -32,6 +54,94 @@ class CommitteeAnswers:
     @abstractmethod
     def _values_of(self, source: Source) -> Floats:
         """Return the numbers or the probabilities that the committee predicts."""
+
+    def explain(
+        self, X: Any = None, *, n_samples: int = 10, random_state: Any = 0
+    ) -> Explanation | RowExplanation:
+        """Explain the committee, or its predictions for some rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features) or None, default=None
+            Rows with the columns of `fit`. None explains the committee as a whole, by what was
+            measured in `fit` on rows that its models have not seen.
+        n_samples : int, default=10
+            Orders in which columns are set, for members that are no trees of this library.
+        random_state : int, RandomState or None, default=0
+            Sets these orders.
+
+        Returns
+        -------
+        explanation : Explanation or RowExplanation
+            Of the committee: `importances` and `dependence`. Of rows: `contributions` of each
+            column, which add up to `predictions` with `base`, and how they were found in `methods`.
+            `print` shows the largest, `to_frame()` all.
+
+        Notes
+        -----
+        Contributions are Shapley values: the difference between a prediction and the mean one,
+        shared out among the columns. Trees, forests and boosting know them exactly; other members
+        are asked for predictions while their columns are set one after the other, from common
+        values of the training table to those of the row. A column of a date or text has the sum
+        over the features made of it. They are about the committee, not about what would happen if
+        a column were changed.
+
+        Examples
+        --------
+        >>> from committee import CommitteeRegressor
+        >>> X = np.random.default_rng(0).normal(size=(300, 3))
+        >>> model = CommitteeRegressor(budget=0.2, random_state=0).fit(X, 3 * X[:, 1])
+        >>> model.explain().importances.ranking()[0]
+        'x1'
+        >>> found = model.explain([[0.0, 2.0, 0.0]])
+        >>> int(abs(found.contributions[0]).argmax())
+        1
+        >>> bool(np.isclose(found.base + found.contributions.sum(), found.predictions[0]))
+        True
+        """
+        n_samples = check_int("n_samples", n_samples, 1)
+        seed = check_seed(random_state)
+        if X is None:
+            self._check_fitted()
+            return Explanation(self.leaderboard_.metric, self.importances_, self._dependence)
+        source = self._rows(X)
+        features = self._reader.read(source)
+        parts, methods = CommitteeParts(vars(self), features, source, n_samples, seed).explain()
+        predicted = self._values_of(source)
+        names = tuple(use.name for use in self.columns_)
+        classes = getattr(self, "classes_", None)
+        if classes is None:
+            base, columns = float(parts.base[0]), parts.of_columns[:, :, 0]
+            return RowExplanation(names, columns, base, predicted[:, 0], None, methods)
+        labels = tuple(classes.tolist())
+        return RowExplanation(names, parts.of_columns, parts.base, predicted, labels, methods)
+
+    def novelty(self, X: Any) -> Novelty:
+        """Count cells that are unlike those of the training table.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        novelty : Novelty
+            For each column the levels that `fit` did not see, numbers and dates out of its range,
+            and missing cells where it saw none; and the rows with such cells.
+
+        Examples
+        --------
+        >>> from committee import CommitteeClassifier
+        >>> from committee.datasets import load_penguins
+        >>> table, species = load_penguins(backend="pandas")
+        >>> model = CommitteeClassifier(budget=0.2, random_state=0).fit(table, species)
+        >>> model.novelty(table.head(3).assign(island="Elba", year=[2007, 2031, 2009]))
+        3 of 3 rows have new values
+        island: 3 with unseen levels
+        year: 1 above the range
+        """
+        return find_novelty(self._profiles, self._reader.read(self._rows(X)))
 
 
 class RegressorAnswers(CommitteeAnswers):

@@ -12,7 +12,7 @@ from committee.auto.answers import ClassifierAnswers, RegressorAnswers
 from committee.auto.decision_rules import DecisionRules, scoring_of
 from committee.auto.model import AutoModel
 from committee.base.arrays import Floats
-from committee.evaluation.scored_target import OobMetric, ScoredTarget
+from committee.evaluation.scored_target import ScoredTarget
 from committee.tables.target import read_classes, read_reals
 
 
@@ -158,10 +158,13 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
             return scoring
         return scoring_of(scoring, self.positive, target.classes[0])
 
-    def _decision_rules(self, target: ScoredTarget, metric: OobMetric) -> DecisionRules | None:
+    def _decision_rules(self, target: ScoredTarget) -> DecisionRules | None:
         if len(target.classes) != 1 or len(target.classes[0]) < 2:
             return None  # such targets are refused in words
-        return DecisionRules(target, metric, self.threshold, self.costs, self.positive)
+        scoring = self._default_scoring if self.scoring is None else self.scoring
+        scoring = self._scoring_for(scoring, target)
+        classes = target.classes[0]
+        return DecisionRules(classes, scoring, self.threshold, self.costs, self.positive)
 
 
 class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,10 @@ class CommitteeParts:
         weights = fitted["weights_"] / fitted["weights_"].sum()
         found, methods = [], {}
         members = zip(
-            fitted["members_"], fitted["_outputs"], fitted["_reads"], fitted["member_names_"],
+            fitted["members_"],
+            fitted["_outputs"],
+            fitted["_reads"],
+            fitted["member_names_"],
             strict=True,
         )
         for member, output, reads, name in members:
@@ -124,7 +128,7 @@ class CommitteeParts:
     def _by_column(self, of_features: Floats) -> Floats:
         """Add up what the features of each column add."""
         ends = np.cumsum([0, *(len(use.parts) for use in self._uses)]).tolist()
-        parts = [of_features[:, a:b].sum(axis=1) for a, b in zip(ends, ends[1:], strict=False)]
+        parts = [of_features[:, a:b].sum(axis=1) for a, b in pairwise(ends)]
         return np.stack(parts, axis=1)
 
     # ---- members ----

@@ -15,9 +15,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from committee.auto.decision import Decision, cost_matrix, expected_costs, positive_code
-from committee.base.arrays import Floats, Rows
+from committee.base.arrays import Floats
 from committee.base.params import check_real
 from committee.combining.selection.candidate_scores import one_hot
 from committee.evaluation.scored_target import OobMetric, ScoredTarget, is_scorer, resolve_metric
@@ -41,9 +42,9 @@ class DecisionRules:
 
     Parameters
     ----------
-    target : ScoredTarget
-        Classes of the training rows.
-    metric : OobMetric
+    classes : ndarray
+        The labels.
+    scoring : str or callable
         What predictions are scored by.
     threshold : "auto", float or None
         See `CommitteeClassifier`.
@@ -53,8 +54,8 @@ class DecisionRules:
         Label of the positive class, or None.
     """
 
-    target: ScoredTarget
-    metric: OobMetric
+    classes: NDArray[Any]
+    scoring: Any
     threshold: Any
     costs: Any
     positive: Any
@@ -83,52 +84,52 @@ class DecisionRules:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(str(label) for label in self.target.classes[0].tolist())
+        return tuple(str(label) for label in self.classes.tolist())
 
     @cached_property
     def _positive(self) -> int:
-        return positive_code(self.positive, self.target.classes[0])
+        return positive_code(self.positive, self.classes)
 
     @cached_property
     def _matrix(self) -> Floats | None:
-        return None if self.costs is None else cost_matrix(self.costs, self.target.classes[0])
+        return None if self.costs is None else cost_matrix(self.costs, self.classes)
 
     @cached_property
     def scores_labels(self) -> bool:
         """Whether the metric looks at predicted classes, not at probabilities."""
-        known = resolve_metric(self.metric.oob_score, "scoring")
+        known = resolve_metric(self.scoring, "scoring")
         return not is_scorer(known) or known._response_method == "predict"
 
-    def decide(self, shares: Floats, rows: Rows) -> Decision:
+    def decide(self, shares: Floats, target: ScoredTarget) -> Decision:
         """Return the decision that suits some rows best.
 
         Parameters
         ----------
         shares : ndarray of float64, shape (n_rows, n_classes)
-            Probabilities of all training rows, by models that have not seen them.
-        rows : ndarray of int
-            The rows that count.
+            Their probabilities, by models that have not seen them.
+        target : ScoredTarget
+            Their classes and weights.
         """
         plain = Decision("largest", self.names, self._positive)
         if self._matrix is not None:
-            return replace(plain, kind="costs", costs=self._matrix, **self._costs(shares, rows))
+            return replace(plain, kind="costs", costs=self._matrix, **self._costs(shares, target))
         if self.threshold is None:
             return plain
         if not isinstance(self.threshold, str):
             value = float(self.threshold)
             return replace(plain, kind="threshold", threshold=value, reason="as given")
-        if not self.scores_labels or metric_label(self.metric.oob_score) in _UNTUNED:
+        if not self.scores_labels or metric_label(self.scoring) in _UNTUNED:
             return plain
-        tuned = _Tuner(self.target.part(rows), shares[rows], self.metric)
-        reason = f"chosen for {metric_label(self.metric.oob_score)}"
+        tuned = _Tuner(target, shares, OobMetric(target, self.scoring, "scoring"))
+        reason = f"chosen for {metric_label(self.scoring)}"
         if len(self.names) == 2:
             threshold = tuned.threshold(self._positive)
             return replace(plain, kind="threshold", threshold=threshold, reason=reason)
         return replace(plain, kind="weights", weights=tuned.weights(), reason=reason)
 
-    def answered(self, shares: Floats, rows: Rows) -> Floats:
-        """Return probabilities as the metric shall see them, decided by some of the rows."""
-        return self.shown(self.decide(shares, rows), shares) if self.scores_labels else shares
+    def answered(self, shares: Floats, target: ScoredTarget) -> Floats:
+        """Return probabilities as the metric shall see them, decided by the same rows."""
+        return self.shown(self.decide(shares, target), shares) if self.scores_labels else shares
 
     def shown(self, decision: Decision, shares: Floats) -> Floats:
         """Return one for the class that is decided for, where the metric looks at classes."""
@@ -136,12 +137,11 @@ class DecisionRules:
             return shares
         return np.asarray(np.eye(shares.shape[1])[decision.codes(shares)])
 
-    def _costs(self, shares: Floats, rows: Rows) -> dict[str, Any]:
+    def _costs(self, shares: Floats, target: ScoredTarget) -> dict[str, Any]:
         assert self._matrix is not None
-        assert self.target.codes is not None
-        costs, codes = self._matrix, self.target.codes[rows, 0]
-        weights = self.target.weights_of(rows)
-        predicted = expected_costs(shares[rows], costs).argmin(axis=1)
+        assert target.codes is not None
+        costs, codes, weights = self._matrix, target.codes[:, 0], target.weights
+        predicted = expected_costs(shares, costs).argmin(axis=1)
         mean = np.average(costs[codes, predicted], weights=weights)
         always = np.average(costs[codes], axis=0, weights=weights).min()
         return {"cost": float(mean), "constant_cost": float(always)}

@@ -19,6 +19,8 @@ from committee.tables.source import Source
 _MOST_COLUMNS, _MOST_VALUES = 5, 9
 N_ROWS = 100  # that predictions are averaged over
 
+Predicting = Callable[[Source], Floats]
+
 
 @register("auto.PartialDependence")
 @dataclass(frozen=True, eq=False)
@@ -64,8 +66,7 @@ def dependence(
     uses: Sequence[ColumnUse],
     profiles: Sequence[ColumnProfile],
     infos: Sequence[FeatureInfo],
-    features: Source,
-    predict: Callable[[Source], Floats],
+    blocks: Sequence[tuple[Source, Predicting]],
     ranking: Sequence[str],
 ) -> tuple[PartialDependence, ...]:
     """Return the dependence on the most important columns.
@@ -78,10 +79,8 @@ def dependence(
         Of those that are.
     infos : sequence of FeatureInfo
         Of the features.
-    features : Source
-        The rows that predictions are averaged over.
-    predict : callable
-        Predicts features.
+    blocks : sequence of (Source, callable)
+        Rows that predictions are averaged over, and what predicts each part of them.
     ranking : sequence of str
         Names of columns, the most important first.
     """
@@ -93,10 +92,13 @@ def dependence(
         values = profile.typical(_MOST_VALUES)
         means, errors = [], []
         for value in values.tolist():
-            table = with_values(features, uses, profile, np.full(features.n_rows, value))
-            predicted = predict(table)
+            parts = []
+            for features, predict in blocks:
+                same = np.full(features.n_rows, value)
+                parts.append(predict(with_values(features, uses, profile, same)))
+            predicted = np.concatenate(parts)
             means.append(predicted.mean(axis=0))
-            errors.append(predicted.std(axis=0) / max(features.n_rows - 1, 1) ** 0.5)
+            errors.append(predicted.std(axis=0) / max(len(predicted) - 1, 1) ** 0.5)
         labels = _labels(infos[profile.first], values)
         found.append(
             PartialDependence(profile.name, values, labels, np.array(means), np.array(errors))

@@ -98,7 +98,9 @@ class RowExplanation:
             order = np.argsort(-np.abs(own), kind="stable")[:_MOST_COLUMNS].tolist()
             shown = [place for place in order if own[place] != 0]
             wide = max([len(self.names[place]) for place in shown], default=0)
-            lines += [f"  {own[place]:+.4g}  {self.names[place]:{wide}}".rstrip() for place in shown]
+            lines += [
+                f"  {own[place]:+.4g}  {self.names[place]:{wide}}".rstrip() for place in shown
+            ]
         if len(self.contributions) > _MOST_ROWS:
             lines.append(f"... {len(self.contributions)} rows")
         return "\n".join(lines)
@@ -115,7 +117,7 @@ class RowExplanation:
         """Return a pandas data frame with a row for each row and column (and class)."""
         import pandas as pd
 
-        n_rows, n_columns = self.contributions.shape[:2]
+        n_rows = len(self.contributions)
         if self.classes is None:
             index = pd.MultiIndex.from_product([range(n_rows), self.names], names=["row", "column"])
         else:

@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
-import math
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from committee.auto.bags import Bag, FoldTeams
-from committee.auto.budget import QUALITIES, Budget, automatic_budget
+from committee.auto.budget import QUALITIES, automatic_budget
 from committee.auto.class_sets import SetRule
 from committee.auto.columns import FeatureReader
 from committee.auto.decision_rules import DecisionRules
+from committee.auto.dependence import N_ROWS, PartialDependence, dependence
 from committee.auto.encoder import MatrixEncoder
-from committee.auto.estimate import estimate_score
+from committee.auto.estimate import N_RESAMPLES, Resamples
 from committee.auto.findings import find
 from committee.auto.folds import shared_splits
 from committee.auto.importances import ColumnImportances, measure
 from committee.auto.intervals import IntervalRule
+from committee.auto.ledger import Ledger, micro
+from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE, Size, portfolio
-from committee.auto.prediction import predict_values
-from committee.auto.search import Search, leaderboard_of
+from committee.auto.prediction import predict_features, predict_values
+from committee.auto.profile import profiles
+from committee.auto.search import Interrupts, Search, leaderboard_of
 from committee.auto.selection import Selection
-from committee.base.arrays import Floats, Rows
+from committee.base.arrays import Floats
 from committee.base.params import check_choice, check_real
 from committee.base.sampling import SeedUse, parameter_seed
-from committee.base.work import running_fit
+from committee.base.work import resolve_threads, running_fit
 from committee.combining.selection.candidate_scores import MemberPredictions
-from committee.evaluation.scored_target import OobMetric, ScoredTarget
+from committee.evaluation.scored_target import ScoredTarget
 from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
 from committee.tables.source import Source
 
 _LEAST_ROWS = 5
+_PLANS = 7  # plans of the search up to the automatic budget, each twice the one before
+_SAFETY, _REST = 1.2, 0.05  # of times measured; seconds of what is not measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +58,14 @@ class CommitteeFit:
         What is predicted, of the same rows.
     groups : ndarray or None
         Rows with the same value are in the same fold.
-    metric : OobMetric
+    metric : CommitteeMetric
         What members are chosen by.
     quality, budget, time_limit, n_jobs, verbose
         Parameters of the estimator.
     seed : int
         Of all draws.
+    begin : float
+        When the fit began.
     decisions : DecisionRules or None
         How classes are decided for; None for numbers.
     """
@@ -65,13 +74,14 @@ class CommitteeFit:
     table: AnyTable
     target: ScoredTarget
     groups: Any
-    metric: OobMetric
+    metric: CommitteeMetric
     quality: str
     budget: float | str
     time_limit: float | None
     n_jobs: int | None
     verbose: int
     seed: int
+    begin: float
     decisions: DecisionRules | None = None
 
     def run(self) -> dict[str, Any]:
@@ -82,45 +92,65 @@ class CommitteeFit:
         features = reader.read(source)
         encoder = MatrixEncoder.of(features)
         matrix = encoder.apply(features)
-        budget = self._budget(features.n_features)
+        ledger, first_plan = self._ledger(features.n_features)
         teams = self._teams(features, matrix)
         size = Size(self.target.n_rows, features.n_features, matrix.shape[1], teams.n_classes)
         candidates = list(portfolio(size))
-        found = Search(teams, candidates, budget, self.metric, self.name, self.verbose).run()
-        attributes = self._selected(found.bags, teams) | {
+        fixed = {
             "_reader": reader,
             "_encoder": encoder,
-            "interrupted_": found.is_interrupted,
-            "budget_": round(budget.used, 3),
             "columns_": reader.plan.uses,
             "n_features_in_": self.table.n_features,
         }
-        attributes["importances_"] = self._importances(attributes, teams)
+
+        def rehearse(bags: Sequence[Bag]) -> float:
+            return self._rehearse(bags, teams, fixed)
+
+        interrupts = Interrupts()
+        search = Search(
+            teams, candidates, ledger, first_plan, rehearse, interrupts, self.name, self.verbose
+        )
+        found = search.run()
+
+        def finish() -> dict[str, Any]:
+            attributes = fixed | self._selected(found.bags, teams)
+            attributes["importances_"] = self._importances(attributes, teams)
+            attributes["_profiles"] = profiles(reader.plan.uses, features)
+            return attributes | {"_dependence": self._dependence(attributes, teams)}
+
+        attributes = interrupts.finish(finish, len(found.bags))
+        attributes |= {"interrupted_": interrupts.has_come, "budget_": ledger.units}
         if self.table.names is not None:
             attributes["feature_names_in_"] = np.array(self.table.names, dtype=object)
         if self.target.classes:
             attributes["classes_"] = self.target.classes[0]
         running_fit().end(
-            "%d members, chosen from %d of %d models (%s), score %.4g",
+            "%d members, chosen from %d of %d models (%s), score %.4g, budget=%s",
             len(attributes["members_"]),
             len(found.bags),
             len(candidates),
             found.reason,
             attributes["score_"].score,
+            attributes["budget_"],
         )
         return attributes
 
-    def _budget(self, n_features: int) -> Budget:
+    def _ledger(self, n_features: int) -> tuple[Ledger, int]:
+        """Return what the search may do, and the work of its first plan."""
         check_choice("quality", self.quality, QUALITIES)
+        n_rows = self.target.n_rows
         if isinstance(self.budget, str):
             check_choice("budget", self.budget, ("auto",))
-            units = automatic_budget(self.target.n_rows, n_features, self.quality)
+            units = automatic_budget(n_rows, n_features, self.quality)
         else:
             units = check_real("budget", self.budget, 0.0, include_low=False)
+        most: int | None = micro(units)
         if self.time_limit is not None:
             check_real("time_limit", self.time_limit, 0.0, include_low=False)
-            units = math.inf if isinstance(self.budget, str) else units
-        return Budget(units, self.time_limit)
+            most = None if isinstance(self.budget, str) else most
+        # Plans end where automatic budgets do, because they double.
+        first_plan = micro(automatic_budget(n_rows, n_features, "good") / 2**_PLANS)
+        return Ledger(most, self.time_limit, begin=self.begin), first_plan
 
     def _teams(self, features: Source, matrix: Floats) -> FoldTeams:
         """Return the rows in all forms that members learn from, dealt into folds."""
@@ -137,69 +167,118 @@ class CommitteeFit:
         splits = shared_splits(features, target, self.groups, seed)
         return FoldTeams(teams, splits, 0 if labels is None else len(labels))
 
+    def _resamples(self, bags: Sequence[Bag], teams: FoldTeams) -> Resamples:
+        """Return what selects a committee from bags, and estimates its score."""
+        predicted = np.stack([bag.predictions[teams.scored] for bag in bags])
+        target = self.target.part(teams.scored)
+        predictions = MemberPredictions(predicted, target, self.metric.oob_score)
+        selection = Selection.of(predictions, np.arange(target.n_rows))
+        seed = parameter_seed(self.seed, SeedUse.SCORE_ESTIMATE)
+        n_threads = resolve_threads(self.n_jobs)
+        return Resamples(predictions, selection, seed, n_threads, decisions=self.decisions)
+
     def _selected(self, bags: Sequence[Bag], teams: FoldTeams) -> dict[str, Any]:
         """Return the fitted attributes that depend on the selection of members."""
-        target, metric = self.target, self.metric
-        predicted = np.stack([bag.predictions for bag in bags])
-        predictions = MemberPredictions(predicted, target, metric.oob_score)
-        everything = np.arange(target.n_rows)
-        selection = Selection.of(predictions, everything)
-        combined = selection.combine(predicted)
-
-        def select(rows: Rows) -> Floats:
-            return self._answered(Selection.of(predictions, rows).combine(predicted), rows)
-
-        seed = parameter_seed(self.seed, SeedUse.SCORE_ESTIMATE)
-        members = [bags[place] for place in selection.chosen]
-        more: dict[str, Any] = {}
+        resamples = self._resamples(bags, teams)
+        target, combined = resamples.predictions.target, resamples.combined
+        own, always = replace(self.metric, target=target), _constant(target)
+        more = self._promises(combined, teams)
         decided = None
         if self.decisions is not None:
-            more["decision_"] = self.decisions.decide(combined, everything)
+            more["decision_"] = self.decisions.decide(combined, target)
             decided = more["decision_"].codes(combined)
-        constant = metric.score(self._answered(_constant(target), everything), everything)
-        answered = self._answered(combined, everything)
+            always = self.decisions.answered(always, target)
+        constant = own.score(always, np.arange(target.n_rows))
+        findings = find(target, combined, self.table.n_features, constant, decided)
+        board = leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
         return (
-            {
-                "members_": [bag.member for bag in members],
-                "member_names_": [bag.candidate.name for bag in members],
-                "weights_": selection.weights[selection.chosen],
-                "score_": estimate_score(predictions, answered, select, metric, seed),
-                "leaderboard_": leaderboard_of(bags, selection.weights, metric, teams.splits),
-                "findings_": find(target, combined, self.table.n_features, constant, decided),
-                "_outputs": [bag.output for bag in members],
-                "_reads": [bag.candidate.reads for bag in members],
-                "_temperature": selection.temperature,
-            }
-            | self._promises(combined, teams)
+            self._members(bags, resamples.selection)
             | more
+            | {
+                "score_": resamples.run(),
+                "leaderboard_": board,
+                "findings_": replace(findings, n_rows=self.target.n_rows),
+            }
         )
-
-    def _answered(self, values: Floats, rows: Rows) -> Floats:
-        """Return predictions as the metric sees them; some rows decide for classes."""
-        return values if self.decisions is None else self.decisions.answered(values, rows)
 
     def _promises(self, combined: Floats, teams: FoldTeams) -> dict[str, Any]:
         """Return the rule of intervals or of sets of classes."""
-        if self.target.classes:
-            return {"_set_rule": SetRule.of(combined, self.target)}
-        features = teams.teams[FEATURES].table.opened()
+        target = self.target.part(teams.scored)
+        if target.classes:
+            return {"_set_rule": SetRule.of(combined, target)}
+        features = teams.teams[FEATURES].table.opened().take(teams.scored, None)
         seed = parameter_seed(self.seed, SeedUse.DIFFICULTY)
-        rule = IntervalRule.of(features, combined[:, 0], self.target, seed, self.n_jobs)
+        rule = IntervalRule.of(features, combined[:, 0], target, seed, self.n_jobs)
         return {"_interval_rule": rule}
 
-    def _importances(self, fitted: dict[str, Any], teams: FoldTeams) -> ColumnImportances:
-        """Measure how much the committee relies on each column that is used."""
+    def _members(self, bags: Sequence[Bag], selection: Selection) -> dict[str, Any]:
+        """Return the fitted attributes that predict."""
+        members = [bags[place] for place in selection.chosen]
+        return {
+            "members_": [bag.member for bag in members],
+            "member_names_": [bag.candidate.name for bag in members],
+            "weights_": selection.weights[selection.chosen],
+            "_outputs": [bag.output for bag in members],
+            "_reads": [bag.candidate.reads for bag in members],
+            "_temperature": selection.temperature,
+        }
 
-        def predict(rows: Source, fold: int) -> Floats:
-            models = [member.estimators[fold] for member in fitted["members_"]]
+    def _rehearse(self, bags: Sequence[Bag], teams: FoldTeams, fixed: dict[str, Any]) -> float:
+        """Measure a part of what comes after the search; return the seconds that all will take."""
+        begin = time.monotonic()
+        resamples = self._resamples(bags, teams)
+        leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
+        once = time.monotonic() - begin
+        begin = time.monotonic()
+        resamples.draw(0)
+        draws = (time.monotonic() - begin) * N_RESAMPLES / resamples.n_threads
+        equal = Selection(np.full(len(bags), 1 / len(bags)), resamples.selection.temperature)
+        fitted = fixed | self._members(bags, equal)
+        begin = time.monotonic()
+        self._importances(fitted, teams, n_columns=1, n_parts=1)
+        each = (time.monotonic() - begin) / 2  # with and without the one column shuffled
+        n_columns = min(sum(use.use != "dropped" for use in fixed["columns_"]), 100)
+        shuffling = each * (n_columns + 1) * len(teams.scored_parts)
+        return float(_SAFETY * (once + draws + shuffling) + _REST)
+
+    def _importances(
+        self,
+        fitted: dict[str, Any],
+        teams: FoldTeams,
+        n_columns: int | None = None,
+        n_parts: int | None = None,
+    ) -> ColumnImportances:
+        """Measure how much the committee relies on each column that is used."""
+        parts, rules = teams.scored_parts[:n_parts], self.decisions
+
+        def predict(rows: Source, part: int) -> Floats:
+            models = [member.estimators[parts[part][0]] for member in fitted["members_"]]
             values = predict_values(fitted, models, rows)
-            rules = self.decisions
-            return values if rules is None else rules.shown(fitted["decision_"], values)
+            decision = fitted.get("decision_")
+            return values if rules is None or decision is None else rules.shown(decision, values)
 
         used = [place for place, use in enumerate(fitted["columns_"]) if use.use != "dropped"]
-        tests = [test for _, test in teams.splits]
+        tests = [rows for _, rows in parts]
         seed = parameter_seed(self.seed, SeedUse.IMPORTANCES)
-        return measure(self.table.opened(), used, predict, tests, self.metric, seed)
+        source = self.table.opened()
+        return measure(source, used[:n_columns], predict, tests, self.metric, seed)
+
+    def _dependence(
+        self, fitted: dict[str, Any], teams: FoldTeams
+    ) -> tuple[PartialDependence, ...]:
+        """Return how predictions of rows by models that have not seen them depend on columns."""
+        if TABLE in fitted["_reads"]:
+            return ()  # tables cannot be changed in the form that such members need
+        features = teams.teams[FEATURES].table.opened()
+        parts = teams.scored_parts
+        n_rows, blocks = max(1, N_ROWS // len(parts)), []
+        for fold, rows in parts:
+            models = [member.estimators[fold] for member in fitted["members_"]]
+            predict = partial(predict_features, fitted, models)
+            blocks.append((features.take(rows[:n_rows], None), predict))
+        infos = fitted["_reader"].schema.features
+        ranking = fitted["importances_"].ranking()
+        return dependence(fitted["columns_"], fitted["_profiles"], infos, blocks, ranking)
 
 
 def _check_size(target: ScoredTarget) -> None:

@@ -12,8 +12,9 @@ from committee.evaluation.scored_target import ScoredTarget
 from committee.tables.source import Source
 from committee.tables.table import read_table
 
-_N_FOLDS, _FEW_FOLDS = 8, 5
-_FEW_ROWS = 60  # below them there are few folds
+# Up to so many rows, so many folds; of more rows a part is held out once.
+N_FOLDS = ((59, 5), (60_000, 8), (150_000, 4))
+_HELD_OUT = 0.1  # share of the rows
 
 Split = tuple[Rows, Rows]
 
@@ -21,20 +22,21 @@ Split = tuple[Rows, Rows]
 def shared_splits(features: Source, target: ScoredTarget, groups: Any, seed: int) -> list[Split]:
     """Return the rows outside and inside of each fold."""
     n_rows = target.n_rows
-    n_folds = _N_FOLDS if n_rows >= _FEW_ROWS else min(_FEW_FOLDS, n_rows // 2)
+    n_folds = next((folds for limit, folds in N_FOLDS if n_rows <= limit), 1)
     everything = np.arange(n_rows)
-    tests = _folds(features, target, groups, n_folds, seed)
+    tests = _folds(features, target, groups, min(n_folds, n_rows // 2), seed)
     return [(np.setdiff1d(everything, test), test) for test in tests]
 
 
 def _folds(
     features: Source, target: ScoredTarget, groups: Any, n_folds: int, seed: int
 ) -> list[Rows]:
-    """Deal the rows into folds by what they hold: copies of a row are in the same fold."""
+    """Deal the rows into folds by what they hold, so that copies of a row are together."""
     keys = row_keys(*read_table(features), seed)
     counts = np.ones(target.n_rows, np.int64)
     if target.codes is None:
         order = ContentOrder(keys, counts, with_columns(keys, target.table), groups=groups)
     else:
         order = ContentOrder(keys, counts, classes=target.codes[:, 0], groups=groups)
-    return [np.flatnonzero(part) for part in order.folds(n_folds)]
+    parts = order.folds(n_folds) if n_folds > 1 else [order.part(_HELD_OUT)]
+    return [np.flatnonzero(part) for part in parts]

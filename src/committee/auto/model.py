@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -17,12 +18,13 @@ from committee.auto.findings import Findings
 from committee.auto.fit import CommitteeFit
 from committee.auto.importances import ColumnImportances
 from committee.auto.leaderboard import Leaderboard
+from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE
 from committee.auto.prediction import predict_values
 from committee.base.arrays import Floats
 from committee.base.params import Estimator, check_seed
 from committee.base.work import FitLog, running_fit
-from committee.evaluation.scored_target import OobMetric, ScoredTarget, resolve_metric
+from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.parts import (
     FITTED,
     FLAG,
@@ -134,7 +136,7 @@ class AutoModel(CommitteeAnswers, Estimator):
 
     def _plan(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> CommitteeFit:
         """Read the rows and the parameters of a fit."""
-        seed = check_seed(self.random_state)
+        begin, seed = time.monotonic(), check_seed(self.random_state)
         table = AnyTable(X)
         running_fit().begin(table.n_rows, table.n_features)
         weights = read_weights(sample_weight, table.n_rows)
@@ -147,7 +149,7 @@ class AutoModel(CommitteeAnswers, Estimator):
             groups = None if groups is None else np.asarray(groups)[rows]
         scoring = self._default_scoring if self.scoring is None else self.scoring
         resolve_metric(scoring, "scoring")
-        metric = OobMetric(target, self._scoring_for(scoring, target), "scoring")
+        metric = CommitteeMetric(target, self._scoring_for(scoring, target), "scoring")
         return CommitteeFit(
             type(self).__name__,
             table,
@@ -160,14 +162,15 @@ class AutoModel(CommitteeAnswers, Estimator):
             self.n_jobs,
             self.verbose,
             seed,
-            self._decision_rules(target, metric),
+            begin,
+            self._decision_rules(target),
         )
 
     def _scoring_for(self, scoring: Any, target: ScoredTarget) -> Any:
         """Return the metric with what else it has to know about the target."""
         return scoring
 
-    def _decision_rules(self, target: ScoredTarget, metric: OobMetric) -> DecisionRules | None:
+    def _decision_rules(self, target: ScoredTarget) -> DecisionRules | None:
         """Return how classes are decided for; None for numbers."""
         return None
 

@@ -25,7 +25,28 @@ def predict_values(fitted: Mapping[str, Any], members: Sequence[Any], source: So
     source : Source
         Rows of a table with the columns of the training table.
     """
-    features = fitted["_reader"].read(source)
+    return predict_features(fitted, members, fitted["_reader"].read(source), source)
+
+
+def predict_features(
+    fitted: Mapping[str, Any],
+    members: Sequence[Any],
+    features: Source,
+    source: Source | None = None,
+) -> Floats:
+    """Return what members predict together for rows that were read already.
+
+    Parameters
+    ----------
+    fitted : mapping
+        The fitted attributes of the committee.
+    members : sequence
+        As many models as it has members.
+    features : Source
+        The rows as models see them.
+    source : Source or None
+        The rows as they came, for members that read these.
+    """
     views: dict[str, Any] = {FEATURES: features, TABLE: source}
     if MATRIX in fitted["_reads"]:
         views[MATRIX] = fitted["_encoder"].apply(features)

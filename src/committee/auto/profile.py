@@ -131,14 +131,10 @@ def _profile(use: ColumnUse, place: int, column: Column) -> ColumnProfile:
             step = max(1, len(values) // _MOST_ROWS)
             quantiles = np.quantile(values[::step], np.linspace(0, 1, _N_QUANTILES))
             quantiles[[0, -1]] = values.min(), values.max()
-    return ColumnProfile(
-        use.name, place, len(use.parts), quantiles, shares, float(missing.mean())
-    )
+    return ColumnProfile(use.name, place, len(use.parts), quantiles, shares, float(missing.mean()))
 
 
-def feature_column(
-    use: ColumnUse, part: int, like: Column, values: Floats
-) -> Column:
+def feature_column(use: ColumnUse, part: int, like: Column, values: Floats) -> Column:
     """Return a feature of a column whose first feature has the given values.
 
     Parameters
@@ -164,9 +160,7 @@ def feature_column(
     if like.values.dtype.kind == "f":
         return Column(like.label, values.astype(like.values.dtype), None, None, False, like.order)
     whole_numbers = np.where(missing, 0, np.round(values)).astype(like.values.dtype)
-    return Column(
-        like.label, whole_numbers, missing.astype(np.uint8), None, False, like.order
-    )
+    return Column(like.label, whole_numbers, missing.astype(np.uint8), None, False, like.order)
 
 
 def with_values(

@@ -1,28 +1,68 @@
-"""The search: candidates are fitted in their order, as long as the budget lasts."""
+"""The search: candidates are fitted in a fixed order of steps, as long as the budget lasts.
+
+The order does not depend on the budget. It is that of a row of plans, each for twice the work of
+the one before, and each goes on with the fits of the others. Within a plan a candidate may use a
+share of the work that those before it have left. So there is a committee early, good candidates
+get most of the work, and a search that was ended by a clock is repeated by the work that it did.
+"""
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
 from committee.auto.bags import Bag, FoldTeams
-from committee.auto.budget import Budget
-from committee.auto.folds import Split
 from committee.auto.leaderboard import Entry, Leaderboard
+from committee.auto.ledger import Ledger
 from committee.auto.portfolio import Candidate
+from committee.auto.runs import Run, begin_run
 from committee.base.arrays import Floats
 from committee.base.warn import warn
-from committee.boosting.fit import BoostingModel
 from committee.evaluation.scored_target import OobMetric
 
 _log = logging.getLogger(__name__)
 
-_LEAST_ROUNDS = 50  # of boosting: fewer are not worth to begin
-_FIRST_SHARE, _SHARE = 0.6, 0.5  # of the work that is left, for a candidate that may go on
+_FIRST_SHARE, _SHARE = 0.6, 0.5  # of the work that is left, for the first candidate and others
+_UNKNOWN = 1.5  # a candidate of unknown speed is taken for so much slower than the others
+
+
+Made = TypeVar("Made")
+
+
+@dataclass
+class Interrupts:
+    """Ctrl-C: once there is a committee, the first one ends the search and keeps what there is.
+
+    Attributes
+    ----------
+    has_come : bool
+        Whether it has; the next one raises, and so does one before there is something to keep.
+    """
+
+    has_come: bool = False
+
+    def note(self, n_models: int) -> None:
+        """Take note of an interrupt inside of ``except KeyboardInterrupt``, or raise it again."""
+        if self.has_come or n_models == 0:
+            raise
+        self.has_come = True
+        warn(
+            f"the search was interrupted; the committee is chosen from the {n_models} model(s) "
+            "fitted so far"
+        )
+
+    def finish(self, work: Callable[[], Made], n_models: int) -> Made:
+        """Return what work makes that comes after the search; it is begun again once."""
+        try:
+            return work()
+        except KeyboardInterrupt:
+            self.note(n_models)
+            return work()
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,21 +72,18 @@ class Found:
     Attributes
     ----------
     bags : list of Bag
-        The fitted candidates, in the order of the search.
-    is_interrupted : bool
-        Whether Ctrl-C ended it.
+        The fitted candidates, in the order of the portfolio.
     reason : str
         Why it ended, in words.
     """
 
     bags: list[Bag]
-    is_interrupted: bool
     reason: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Search:
-    """A search that has not begun.
+    """A search, which can go on after it has ended.
 
     Attributes
     ----------
@@ -54,10 +91,14 @@ class Search:
         What candidates are fitted to.
     candidates : sequence of Candidate
         In the order in which they are tried.
-    budget : Budget
+    ledger : Ledger
         What may be done; what was done is counted there.
-    metric : OobMetric
-        Scores candidates, for messages.
+    first_plan : int
+        Millionths of a unit of the first plan.
+    rehearse : callable
+        Given the bags so far, returns how many seconds it will take to make a committee of them.
+    interrupts : Interrupts
+        Whether there was one.
     name : str
         The class of the estimator, for messages.
     verbose : int
@@ -66,63 +107,113 @@ class Search:
 
     teams: FoldTeams
     candidates: Sequence[Candidate]
-    budget: Budget
-    metric: OobMetric
+    ledger: Ledger
+    first_plan: int
+    rehearse: Callable[[Sequence[Bag]], float]
+    interrupts: Interrupts
     name: str
     verbose: int
+    runs: list[Run] = field(init=False)
+    _blocked: set[int] = field(default_factory=set)
+    _n_rehearsed: int = 0
+
+    def __post_init__(self) -> None:
+        pairs = enumerate(self.candidates)
+        self.runs = [begin_run(self.teams, candidate, number) for number, candidate in pairs]
 
     def run(self) -> Found:
-        """Fit candidates as long as the budget lasts.
+        """Do as many steps as fit."""
+        try:
+            self._work()
+        except KeyboardInterrupt:
+            self.interrupts.note(len(self._begun))
+        bags = self.interrupts.finish(lambda: [run.bag() for run in self._begun], len(self._begun))
+        if self.interrupts.has_come:
+            reason = "the search was interrupted"
+        elif all(run.is_done for run in self.runs):
+            reason = "all were tried"
+        else:
+            reason = "the time is up" if self.ledger.is_late else "the budget is used up"
+        return Found(bags, reason)
 
-        Once there is a member, the first Ctrl-C ends the search and keeps what there is.
-        """
-        bags: list[Bag] = []
-        for number, candidate in enumerate(self.candidates):
-            if bags and (self.budget.left < self._least(candidate) or self.budget.is_late()):
-                _log.debug("%s: left out, %.1f units are left", candidate.name, self.budget.left)
-                continue  # a later one may be cheaper
-            share = _SHARE if bags else _FIRST_SHARE
-            try:
-                bags.append(self.teams.fit(candidate, number, self.budget, share))
-            except KeyboardInterrupt:
-                if not bags:
-                    raise
-                warn(
-                    f"the search was interrupted; the committee is chosen from the {len(bags)} "
-                    "model(s) fitted so far",
-                )
-                return Found(bags, True, "the search was interrupted")
-            self._show(bags[-1])
-        reason = "all were tried"
-        if len(bags) < len(self.candidates):
-            reason = "the time is up" if self.budget.is_late() else "the budget is used up"
-        return Found(bags, False, reason)
+    @property
+    def _begun(self) -> list[Run]:
+        return [run for run in self.runs if run.has_begun]
 
-    def _least(self, candidate: Candidate) -> float:
-        """Return the units below which a candidate is not worth to begin."""
-        units = candidate.cost * len(self.teams.splits) * self.teams.share_of_rows
-        return units * (_LEAST_ROUNDS if isinstance(candidate.estimator, BoostingModel) else 1)
+    def _work(self) -> None:
+        plan = self.first_plan
+        while any(self._may_go_on(run) for run in self.runs):
+            before = 0
+            for place, run in enumerate(self.runs):
+                share = _SHARE if place else _FIRST_SHARE
+                self._turn(run, int(share * (plan - before)))
+                before += run.used
+            plan *= 2
 
-    def _show(self, bag: Bag) -> None:
-        if _log.isEnabledFor(logging.DEBUG):
-            score = self.metric.score(bag.predictions, np.arange(len(bag.predictions)))
-            _log.debug("%s: score %.4g, %.2f s", bag.candidate.name, score, bag.seconds)
+    def _may_go_on(self, run: Run) -> bool:
+        return not run.is_done and run.number not in self._blocked
+
+    def _turn(self, run: Run, most: int) -> None:
+        """Do steps of a candidate, which may use so much in all."""
+        has_moved = False
+        while self._may_go_on(run) and (self._is_first or self._is_allowed(run, most)):
+            if not self._is_first and not self._fits(run):
+                self._blocked.add(run.number)
+                _log.debug("%s: no further, there is no room", run.candidate.name)
+                break
+            cost = run.cost
+            run.step()
+            self.ledger.used += cost
+            has_moved = True
+        if not has_moved:
+            return
+        if self.ledger.time_limit is not None:
+            self._look_ahead()
+        self._show(run)
+
+    @property
+    def _is_first(self) -> bool:
+        """Whether nothing was done: the first step is done in any case."""
+        return self.ledger.used == 0
+
+    def _is_allowed(self, run: Run, most: int) -> bool:
+        wanted = run.used + run.cost if run.has_begun else max(run.least, run.cost)
+        return wanted <= most
+
+    def _fits(self, run: Run) -> bool:
+        """Whether the budget and the clock allow the next step, and to end after it."""
+        return self.ledger.fits(run.cost, self._seconds(run) + run.closing_seconds)
+
+    def _seconds(self, run: Run) -> float:
+        """Return how long the next step will take, by the speed so far."""
+        if run.has_begun:
+            return run.so_far.seconds / run.used * run.cost
+        seconds = sum(each.so_far.seconds for each in self.runs)
+        return _UNKNOWN * seconds / self.ledger.used * run.cost
+
+    def _look_ahead(self) -> None:
+        """Estimate how long it will take to make a committee of the members that there are."""
+        bags = [run.bag() for run in self._begun]
+        if len(bags) > self._n_rehearsed:
+            self._n_rehearsed = len(bags)
+            self.ledger.reserve = self.rehearse(bags)
+
+    def _show(self, run: Run) -> None:
+        _log.debug("%s: %.2f s so far", run.candidate.name, run.so_far.seconds)
         if self.verbose:
-            line = f"{self.name}: {bag.candidate.name}, {bag.seconds:.1f} s"
-            units = f"{self.budget.used:.1f} of {self.budget.units:.1f} units used"
-            sys.stderr.write(f"{line}; {units}\n")
+            line = f"{self.name}: {run.candidate.name}, {run.so_far.seconds:.1f} s"
+            sys.stderr.write(f"{line}; {self.ledger.units:.1f} units used\n")
 
 
 def leaderboard_of(
-    bags: Sequence[Bag], weights: Floats, metric: OobMetric, splits: Sequence[Split]
+    bags: Sequence[Bag], weights: Floats, metric: OobMetric, teams: FoldTeams
 ) -> Leaderboard:
     """Score fitted candidates."""
-    everything = np.arange(metric.target.n_rows)
     entries = []
     for bag, weight in zip(bags, weights.tolist(), strict=True):
-        score = metric.score(bag.predictions, everything)
+        score = metric.score(bag.predictions, teams.scored)
         try:
-            parts = [metric.score(bag.predictions, test) for _, test in splits]
+            parts = [metric.score(bag.predictions, part) for _, part in teams.scored_parts]
             error = float(np.std(parts, ddof=1) / len(parts) ** 0.5)
         except ValueError:  # a fold without one of the classes
             error = float("nan")
