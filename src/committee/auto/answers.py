@@ -17,6 +17,7 @@ from committee.auto.explanation import Explanation, RowExplanation
 from committee.auto.importances import ColumnImportances
 from committee.auto.intervals import IntervalRule
 from committee.auto.leaderboard import Leaderboard
+from committee.auto.leaks import Leak
 from committee.auto.novelty import Novelty, find_novelty
 from committee.auto.profile import ColumnProfile
 from committee.base.arrays import Floats
@@ -34,11 +35,13 @@ class CommitteeAnswers:
     _stored_parts: ClassVar[dict[str, Part]] = {
         "_profiles": tuple_of(instance(ColumnProfile), least=1),
         "_dependence": tuple_of(instance(PartialDependence)),
+        "leaks_": tuple_of(instance(Leak)),
     }
 
     columns_: tuple[ColumnUse, ...]
     importances_: ColumnImportances
     leaderboard_: Leaderboard
+    leaks_: tuple[Leak, ...]
     _reader: FeatureReader
     _profiles: tuple[ColumnProfile, ...]
     _dependence: tuple[PartialDependence, ...]
@@ -90,7 +93,7 @@ class CommitteeAnswers:
         --------
         >>> from committee import CommitteeRegressor
         >>> X = np.random.default_rng(0).normal(size=(300, 3))
-        >>> model = CommitteeRegressor(budget=0.2, random_state=0).fit(X, 3 * X[:, 1])
+        >>> model = CommitteeRegressor(budget=0.2, random_state=0).fit(X, 3 * X[:, 1] + X[:, 0])
         >>> model.explain().importances.ranking()[0]
         'x1'
         >>> found = model.explain([[0.0, 2.0, 0.0]])

@@ -72,6 +72,9 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
         mean cost of a row on rows that models have not seen.
     columns_ : tuple of ColumnUse
         What was done to each column, and why.
+    leaks_ : tuple of Leak
+        Columns that give the target away: each alone predicts unseen rows almost perfectly. `fit`
+        warns of them.
     importances_ : ColumnImportances
         Loss of score where a column is shuffled, on rows that the models have not seen.
     findings_ : Findings
@@ -207,6 +210,9 @@ class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):
         is not; `interval(coverage, n_new)`.
     columns_ : tuple of ColumnUse
         What was done to each column, and why.
+    leaks_ : tuple of Leak
+        Columns that give the target away: each alone predicts unseen rows almost perfectly. `fit`
+        warns of them.
     importances_ : ColumnImportances
         Loss of score where a column is shuffled, on rows that the models have not seen.
     findings_ : Findings

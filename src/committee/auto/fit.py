@@ -22,7 +22,8 @@ from committee.auto.findings import find
 from committee.auto.folds import shared_splits
 from committee.auto.importances import ColumnImportances, measure
 from committee.auto.intervals import IntervalRule
-from committee.auto.ledger import Ledger, micro
+from committee.auto.leaks import Leak, LeakSearch, noted
+from committee.auto.ledger import MICRO, Ledger, micro
 from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE, Size, portfolio
 from committee.auto.prediction import predict_features, predict_values
@@ -32,6 +33,7 @@ from committee.auto.selection import Selection
 from committee.base.arrays import Floats
 from committee.base.params import check_choice, check_real
 from committee.base.sampling import SeedUse, parameter_seed
+from committee.base.warn import warn
 from committee.base.work import resolve_threads, running_fit
 from committee.combining.selection.candidate_scores import MemberPredictions
 from committee.evaluation.scored_target import ScoredTarget
@@ -41,6 +43,7 @@ from committee.tables.source import Source
 
 _LEAST_ROWS = 5
 _PLANS = 7  # plans of the search up to the automatic budget, each twice the one before
+_LEAK_SHARE = 0.05  # of the budget, for columns that give the target away
 _SAFETY, _REST = 1.2, 0.05  # of times measured; seconds of what is not measured
 
 
@@ -94,12 +97,14 @@ class CommitteeFit:
         matrix = encoder.apply(features)
         ledger, first_plan = self._ledger(features.n_features)
         teams = self._teams(features, matrix)
+        leaks = self._leaks(reader, features, teams, ledger)
         size = Size(self.target.n_rows, features.n_features, matrix.shape[1], teams.n_classes)
         candidates = list(portfolio(size))
         fixed = {
             "_reader": reader,
             "_encoder": encoder,
-            "columns_": reader.plan.uses,
+            "columns_": noted(reader.plan.uses, leaks),
+            "leaks_": leaks,
             "n_features_in_": self.table.n_features,
         }
 
@@ -151,6 +156,20 @@ class CommitteeFit:
         # Plans end where automatic budgets do, because they double.
         first_plan = micro(automatic_budget(n_rows, n_features, "good") / 2**_PLANS)
         return Ledger(most, self.time_limit, begin=self.begin), first_plan
+
+    def _leaks(
+        self, reader: FeatureReader, features: Source, teams: FoldTeams, ledger: Ledger
+    ) -> tuple[Leak, ...]:
+        """Name the columns that give the target away."""
+        budgets = [ledger.time_limit, None if ledger.most is None else ledger.most / MICRO]
+        units = _LEAK_SHARE * min(each for each in budgets if each is not None)
+        tests = [test for _, test in teams.splits]
+        seed = parameter_seed(self.seed, SeedUse.LEAKS)
+        search = LeakSearch.of(features, self.target, tests, features.n_features, units, seed)
+        leaks = search.run(reader.plan.uses, units)
+        for leak in leaks:
+            warn(f"{leak}; leave it out if it is not known before the target is")
+        return leaks
 
     def _teams(self, features: Source, matrix: Floats) -> FoldTeams:
         """Return the rows in all forms that members learn from, dealt into folds."""

@@ -23,7 +23,10 @@ from committee.tables.column import Column
 from committee.tables.source import Source
 
 _LEAST_ROWS = 30
-_SUSPICIOUS = 0.98  # scores from which on a column is named
+# Scores from which on a column is named: one wrong class in a hundred costs four times as much as
+# one percent of noise. The best honest column of 25 real tables has 0.93 of a number, 0.54 of a
+# class.
+_SUSPICIOUS_NUMBER, _SUSPICIOUS_CLASS = 0.98, 0.95
 _MOST_ROWS, _FEW_ROWS = 20_000, 300
 _BIN_ROWS, _MOST_BINS = 8, 2048
 _MOST_CELLS = 2**20  # bins times classes
@@ -63,8 +66,8 @@ class Leak:
             return f"the column {self.name!r} says the same as the target"
         if self.kind == "order":
             return (
-                f"the column {self.name!r} numbers rows that are sorted by the target, and predicts "
-                f"it almost perfectly (score {self.score:.3f} of 1)"
+                f"the column {self.name!r} numbers rows that are sorted by the target, and "
+                f"predicts it almost perfectly (score {self.score:.3f} of 1)"
             )
         return (
             f"the column {self.name!r} alone predicts the target of unseen rows almost perfectly "
@@ -136,7 +139,7 @@ class LeakSearch:
         for use, own in zip(uses, places, strict=True):
             scores = [self._score(self.features.column(place), truth) for place in own]
             best = max(scores, default=0.0)
-            if best >= _SUSPICIOUS:
+            if best >= truth.suspicious:
                 column = self.features.column(own[int(np.argmax(scores))])
                 leaks.append(Leak(use.name, self._kind(column, truth), best))
         return tuple(leaks)
@@ -145,7 +148,7 @@ class LeakSearch:
         """Return what a column explains on rows of other folds; zero if it is little."""
         n_most = max(8, min(_MOST_BINS, truth.n_rows // _BIN_ROWS, _MOST_CELLS // truth.n_values))
         bins = _bins(column, n_most)
-        if truth.explained(bins, None, 1) < _SUSPICIOUS - 0.01:
+        if truth.explained(bins, None, 1) < truth.suspicious:
             return 0.0
         return truth.explained(bins, self.folds, self.n_folds)
 
@@ -218,13 +221,18 @@ class _Truth:
             values = np.eye(n_classes)[codes][:, : min(n_classes, 10)]
             return cls(values, codes, weights, n_classes)
         _, places, counts = np.unique(target.table[:, 0], return_inverse=True, return_counts=True)
-        ranks = (np.cumsum(counts) - (counts + 1) / 2)[places]  # equal numbers share their mean rank
+        ranks = (np.cumsum(counts) - (counts + 1) / 2)[places]  # equal ones share a rank
         ranks = (ranks - ranks.mean()) / max(ranks.std(), 1e-300)
         return cls(ranks[:, np.newaxis], np.zeros(len(ranks), np.int64), weights, 1)
 
     @property
     def n_rows(self) -> int:
         return len(self.codes)
+
+    @property
+    def suspicious(self) -> float:
+        """The score from which on a column is named."""
+        return _SUSPICIOUS_NUMBER if self.n_values == 1 else _SUSPICIOUS_CLASS
 
     def explained(
         self, bins: NDArray[np.int64], folds: NDArray[np.int64] | None, n_folds: int
@@ -247,7 +255,7 @@ class _Truth:
                 rest = counts - np.bincount(bins[test], self.weights[test], minlength=n_bins)
                 above = sums - own.reshape(n_bins, n_values) + _PRIOR * prior
                 means = above / (rest + _PRIOR)[:, np.newaxis]
-            errors += self._loss(means[bins[test]] if n_values == 1 else means, bins, test)
+            errors += self._loss(means, bins, test)
             everything += self._loss(np.broadcast_to(prior, means.shape), bins, test)
         return 1.0 - errors / everything if everything > 0 else 0.0
 
@@ -255,8 +263,7 @@ class _Truth:
         """Return the weighted squared error on some rows, given the means of bins."""
         weights = self.weights[test]
         if self.n_values == 1:
-            predicted = means[:, 0] if len(means) == len(test) else means[bins[test], 0]
-            return float((weights * (self.values[test, 0] - predicted) ** 2).sum())
+            return float((weights * (self.values[test, 0] - means[bins[test], 0]) ** 2).sum())
         squares = (means**2).sum(axis=1)[bins[test]]
         own = means[bins[test], self.codes[test]]
         return float((weights * (1.0 - 2.0 * own + squares)).sum())
@@ -267,8 +274,8 @@ def _bins(column: Column, n_most: int) -> NDArray[np.int64]:
     missing = column.missing()
     if column.levels is not None:
         return np.where(missing, len(column.levels), column.values).astype(np.int64)
-    values = column.values
-    order = np.argsort(np.where(missing, 0, values) if missing.any() else values, kind="stable")
+    values = np.where(missing, 0, column.values) if missing.any() else column.values
+    order = np.argsort(values, kind="stable")
     ordered = values[order]
     starts = np.r_[True, ordered[1:] != ordered[:-1]]
     if starts.sum() <= n_most:

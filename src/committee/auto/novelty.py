@@ -32,9 +32,9 @@ class Novelty:
     Examples
     --------
     >>> from committee import CommitteeRegressor
-    >>> X = np.arange(60.0).reshape(-1, 2)
-    >>> model = CommitteeRegressor(budget=0.1, random_state=0).fit(X, X[:, 0] ** 2)
-    >>> model.novelty([[3.0, 4.0], [99.0, np.nan]])
+    >>> X = np.random.default_rng(0).uniform(size=(50, 2))
+    >>> model = CommitteeRegressor(budget=0.1, random_state=0).fit(X, X.sum(axis=1))
+    >>> model.novelty([[0.3, 0.4], [99.0, np.nan]])
     1 of 2 rows have new values
     x0: 1 above the range
     x1: 1 missing
