@@ -36,6 +36,10 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
     scoring : str, callable or None, default=None
         What members are chosen by: a scorer of scikit-learn or its name. None is minus the
         log loss.
+    max_latency : float or None, default=None
+        Seconds that predictions of 10,000 rows may take on one core: members are chosen so that
+        they stay within it. Counted by the sizes of members and not by a clock, so that the choice
+        is the same everywhere; see `latency_`.
     threshold : "auto", float or None, default="auto"
         From which probability on the positive of two classes is predicted. "auto": where `scoring`
         looks at predicted classes, as "f1" and "balanced_accuracy" do, the best threshold by
@@ -81,6 +85,8 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
         How predictions and truth agree on such rows; for the report.
     budget_ : float
         Units of work that were done.
+    latency_ : float
+        Seconds that predictions of 10,000 rows take on one core, counted.
     interrupted_ : bool
         Whether Ctrl-C ended the search early.
     classes_ : ndarray
@@ -125,6 +131,7 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
         budget: float | str = "auto",
         time_limit: float | None = None,
         scoring: Any = None,
+        max_latency: float | None = None,
         threshold: float | str | None = "auto",
         costs: Any = None,
         positive: Any = None,
@@ -136,6 +143,7 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
         self.budget = budget
         self.time_limit = time_limit
         self.scoring = scoring
+        self.max_latency = max_latency
         self.threshold = threshold
         self.costs = costs
         self.positive = positive
@@ -190,6 +198,10 @@ class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):
     scoring : str, callable or None, default=None
         What members are chosen by: a scorer of scikit-learn or its name. None is minus the root
         mean squared error.
+    max_latency : float or None, default=None
+        Seconds that predictions of 10,000 rows may take on one core: members are chosen so that
+        they stay within it. Counted by the sizes of members and not by a clock, so that the choice
+        is the same everywhere; see `latency_`.
     random_state : int, RandomState or None, default=None
         Sets folds and draws of members.
     n_jobs : int or None, default=None
@@ -219,6 +231,8 @@ class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):
         How predictions and truth agree on such rows; for the report.
     budget_ : float
         Units of work that were done.
+    latency_ : float
+        Seconds that predictions of 10,000 rows take on one core, counted.
     interrupted_ : bool
         Whether Ctrl-C ended the search early.
     n_features_in_ : int
@@ -257,6 +271,7 @@ class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):
         budget: float | str = "auto",
         time_limit: float | None = None,
         scoring: Any = None,
+        max_latency: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -265,6 +280,7 @@ class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):
         self.budget = budget
         self.time_limit = time_limit
         self.scoring = scoring
+        self.max_latency = max_latency
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

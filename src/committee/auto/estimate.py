@@ -8,6 +8,7 @@ No model is fitted for it: all predictions are out-of-fold already.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -96,6 +97,8 @@ class Resamples:
         Numbers of groups or of stretches of time, whose rows are drawn together.
     decisions : DecisionRules or None
         How classes are decided for, anew in each draw; None for numbers.
+    select : callable
+        Returns what some rows select.
     """
 
     predictions: MemberPredictions
@@ -104,6 +107,7 @@ class Resamples:
     n_threads: int
     blocks: NDArray[np.intp] | None = None
     decisions: DecisionRules | None = None
+    select: Callable[[MemberPredictions, Rows], Selection] = Selection.of
 
     def run(self, n_resamples: int = N_RESAMPLES) -> ScoreEstimate:
         """Estimate the score of the committee that all rows select."""
@@ -137,7 +141,7 @@ class Resamples:
             others = np.sort(generator.permutation(others)[:n_drawn])
         drawn, rest = self._rows(units), self._rows(others)
         try:
-            selection = Selection.of(self.predictions, drawn)
+            selection = self.select(self.predictions, drawn)
             inner = selection.combine(self.predictions.predicted[:, drawn])
             outer = selection.combine(self.predictions.predicted[:, rest])
             if self.decisions is not None:

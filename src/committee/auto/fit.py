@@ -22,6 +22,7 @@ from committee.auto.findings import find
 from committee.auto.folds import shared_splits
 from committee.auto.importances import ColumnImportances, measure
 from committee.auto.intervals import IntervalRule
+from committee.auto.latency import LatencyLimit, prediction_cost
 from committee.auto.leaks import Leak, LeakSearch, noted
 from committee.auto.ledger import MICRO, Ledger, micro
 from committee.auto.metric import CommitteeMetric
@@ -71,6 +72,8 @@ class CommitteeFit:
         When the fit began.
     decisions : DecisionRules or None
         How classes are decided for; None for numbers.
+    max_latency : float or None
+        Parameter of the estimator.
     """
 
     name: str
@@ -86,6 +89,7 @@ class CommitteeFit:
     seed: int
     begin: float
     decisions: DecisionRules | None = None
+    max_latency: float | None = None
 
     def run(self) -> dict[str, Any]:
         """Fit; return the fitted attributes."""
@@ -124,6 +128,7 @@ class CommitteeFit:
             return attributes | {"_dependence": self._dependence(attributes, teams)}
 
         attributes = interrupts.finish(finish, len(found.bags))
+        attributes["latency_"] = self._latency(attributes, features.n_features)
         attributes |= {"interrupted_": interrupts.has_come, "budget_": ledger.units}
         if self.table.names is not None:
             attributes["feature_names_in_"] = np.array(self.table.names, dtype=object)
@@ -156,6 +161,17 @@ class CommitteeFit:
         # Plans end where automatic budgets do, because they double.
         first_plan = micro(automatic_budget(n_rows, n_features, "good") / 2**_PLANS)
         return Ledger(most, self.time_limit, begin=self.begin), first_plan
+
+    def _latency(self, fitted: dict[str, Any], n_features: int) -> float:
+        """Return what predictions cost; warn if that is more than allowed."""
+        pairs = zip(fitted["members_"], fitted["_reads"], strict=True)
+        cost = sum(prediction_cost(member, reads, n_features) for member, reads in pairs)
+        if self.max_latency is not None and cost > self.max_latency:
+            warn(
+                f"no model that was fitted is as fast as max_latency={self.max_latency:g} asks "
+                f"for; the fastest of them needs {cost:.2g} s for 10,000 rows"
+            )
+        return float(cost)
 
     def _leaks(
         self, reader: FeatureReader, features: Source, teams: FoldTeams, ledger: Ledger
@@ -191,10 +207,16 @@ class CommitteeFit:
         predicted = np.stack([bag.predictions[teams.scored] for bag in bags])
         target = self.target.part(teams.scored)
         predictions = MemberPredictions(predicted, target, self.metric.oob_score)
-        selection = Selection.of(predictions, np.arange(target.n_rows))
+        select = Selection.of
+        if self.max_latency is not None:
+            n_features = teams.teams[FEATURES].table.n_features
+            select = LatencyLimit.of(bags, n_features, self.max_latency).select
+        selection = select(predictions, np.arange(target.n_rows))
         seed = parameter_seed(self.seed, SeedUse.SCORE_ESTIMATE)
         n_threads = resolve_threads(self.n_jobs)
-        return Resamples(predictions, selection, seed, n_threads, decisions=self.decisions)
+        return Resamples(
+            predictions, selection, seed, n_threads, decisions=self.decisions, select=select
+        )
 
     def _selected(self, bags: Sequence[Bag], teams: FoldTeams) -> dict[str, Any]:
         """Return the fitted attributes that depend on the selection of members."""

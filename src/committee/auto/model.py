@@ -22,7 +22,7 @@ from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE
 from committee.auto.prediction import predict_values
 from committee.base.arrays import Floats
-from committee.base.params import Estimator, check_seed
+from committee.base.params import Estimator, check_real, check_seed
 from committee.base.work import FitLog, running_fit
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.parts import (
@@ -63,6 +63,7 @@ class AutoModel(CommitteeAnswers, Estimator):
         "interrupted_": FLAG,
         "target_name_": maybe(TEXT),
         "budget_": real(0.0),
+        "latency_": real(0.0),
         "_reader": instance(FeatureReader),
         "_encoder": instance(MatrixEncoder),
         "_outputs": list_of(instance(Output), "members"),
@@ -74,6 +75,7 @@ class AutoModel(CommitteeAnswers, Estimator):
     budget: float | str
     time_limit: float | None
     scoring: Any
+    max_latency: float | None
     n_jobs: int | None
     random_state: Any
     verbose: int
@@ -89,6 +91,7 @@ class AutoModel(CommitteeAnswers, Estimator):
     importances_: ColumnImportances
     interrupted_: bool
     budget_: float
+    latency_: float
     n_features_in_: int
     _reader: FeatureReader
     _encoder: MatrixEncoder
@@ -164,6 +167,7 @@ class AutoModel(CommitteeAnswers, Estimator):
             seed,
             begin,
             self._decision_rules(target),
+            check_real("max_latency", self.max_latency, 0.0, include_low=False, none=True),
         )
 
     def _scoring_for(self, scoring: Any, target: ScoredTarget) -> Any:
