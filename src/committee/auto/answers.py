@@ -26,7 +26,7 @@ from committee.files.parts import Part, instance, maybe, tuple_of
 
 if TYPE_CHECKING:
     from committee.auto.columns import FeatureReader
-    from committee.tables.source import Source
+    from committee.tables.native_table import AnyTable
 
 
 class CommitteeAnswers:
@@ -51,11 +51,11 @@ class CommitteeAnswers:
         """Raise if `fit` has not been called."""
 
     @abstractmethod
-    def _rows(self, X: Any) -> Source:
+    def _rows(self, X: Any) -> AnyTable:
         """Return rows of a table with the columns of `fit`, in their order."""
 
     @abstractmethod
-    def _values_of(self, source: Source) -> Floats:
+    def _values_of(self, table: AnyTable) -> Floats:
         """Return the numbers or the probabilities that the committee predicts."""
 
     def explain(
@@ -107,10 +107,10 @@ class CommitteeAnswers:
         if X is None:
             self._check_fitted()
             return Explanation(self.leaderboard_.metric, self.importances_, self._dependence)
-        source = self._rows(X)
-        features = self._reader.read(source)
-        parts, methods = CommitteeParts(vars(self), features, source, n_samples, seed).explain()
-        predicted = self._values_of(source)
+        table = self._rows(X)
+        features = self._reader.read(table.opened())
+        parts, methods = CommitteeParts(vars(self), features, table, n_samples, seed).explain()
+        predicted = self._values_of(table)
         names = tuple(use.name for use in self.columns_)
         classes = getattr(self, "classes_", None)
         if classes is None:
@@ -144,7 +144,7 @@ class CommitteeAnswers:
         island: 3 with unseen levels
         year: 1 above the range
         """
-        return find_novelty(self._profiles, self._reader.read(self._rows(X)))
+        return find_novelty(self._profiles, self._reader.read(self._rows(X).opened()))
 
 
 class RegressorAnswers(CommitteeAnswers):
@@ -192,9 +192,9 @@ class RegressorAnswers(CommitteeAnswers):
         True
         """
         coverage = check_real("coverage", coverage, 0.0, 1.0, include_low=False, include_high=False)
-        source = self._rows(X)
-        predicted = self._values_of(source)[:, 0]
-        features = self._reader.read(source)
+        table = self._rows(X)
+        predicted = self._values_of(table)[:, 0]
+        features = self._reader.read(table.opened())
         return self._interval_rule.bounds(features, predicted, coverage)
 
 

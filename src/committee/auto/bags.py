@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from committee.auto.folds import Split
-from committee.auto.portfolio import FEATURES, MATRIX, Candidate
+from committee.auto.folds import Split, Splits
+from committee.auto.portfolio import FEATURES, Candidate
 from committee.base.arrays import Floats, Rows
 from committee.combining.fold_mean import FoldMean
 from committee.members.output import Output
@@ -28,8 +28,10 @@ class Bag:
     ----------
     candidate : Candidate
         What was fitted.
+    models : list of estimators
+        One for each fold.
     member : estimator
-        Predicts by the mean of the models of the folds.
+        Predicts by the mean of the models, by the last one where folds go forward in time.
     output : Output
         How its predictions are read.
     predictions : ndarray of float64, shape (n_rows, n_values)
@@ -39,6 +41,7 @@ class Bag:
     """
 
     candidate: Candidate
+    models: list[Any]
     member: Any
     output: Output
     predictions: Floats
@@ -53,15 +56,19 @@ class FoldTeams:
     ----------
     teams : dict of str to TrainingData
         By what is read: features, the matrix, the table.
-    splits : sequence of (train, test)
-        Rows of each fold.
+    folds : Splits
+        The rows of each fold.
     n_classes : int
         Number of classes; 0 for numbers.
     """
 
     teams: dict[str, TrainingData]
-    splits: Sequence[Split]
+    folds: Splits
     n_classes: int
+
+    @property
+    def splits(self) -> list[Split]:
+        return self.folds.folds
 
     @cached_property
     def scored(self) -> Rows:
@@ -118,17 +125,25 @@ class FoldTeams:
 
     def output(self, candidate: Candidate) -> Output:
         """Return how the predictions of a candidate are read."""
-        is_own = candidate.reads in (FEATURES, MATRIX)
-        has_shares = self.n_classes and (is_own or hasattr(candidate.estimator, "predict_proba"))
+        has_shares = self.n_classes and hasattr(candidate.estimator, "predict_proba")
         return Output("predict_proba" if has_shares else "predict", self.n_classes)
 
-    def bag(self, candidate: Candidate, models: Sequence[Any], seconds: float) -> Bag:
-        """Return the member of the models of all folds."""
+    def bag(
+        self,
+        candidate: Candidate,
+        models: Sequence[Any],
+        seconds: float,
+        parts: Sequence[Floats] | None = None,
+    ) -> Bag:
+        """Return the member of the models of all folds; parts are their predictions, if known."""
         team, output = self.teams[candidate.reads], self.output(candidate)
         predictions = np.full((self.n_rows, self.n_classes or 1), np.nan)
-        for model, (_, test) in zip(models, self.splits, strict=True):
-            predictions[test] = team.predict(model, output, test)
-        return Bag(candidate, FoldMean(output, list(models)), output, predictions, seconds)
+        for fold, (_, test) in enumerate(self.splits):
+            known = None if parts is None else parts[fold]
+            predictions[test] = team.predict(models[fold], output, test) if known is None else known
+        kept = list(models[-1:] if self.folds.is_forward else models)
+        member = FoldMean(output, kept)
+        return Bag(candidate, list(models), member, output, predictions, seconds)
 
 
 def _deal(rows: Rows, n_parts: int) -> list[Rows]:

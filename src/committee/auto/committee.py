@@ -30,12 +30,19 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
         `n_jobs`. "auto" grows with the square root of the number of cells: 60 units for 10,000
         rows and 20 columns, about half a minute on two cores.
     time_limit : float or None, default=None
-        Seconds after which no new work is begun. Where the search stops then depends on the
-        machine and cannot be repeated exactly, not by `budget_` either. With both, what comes first
-        ends the search; with a time limit alone there is no other limit.
+        Seconds from the call to the result. The clock decides only after which step the search
+        ends: ``budget=model.budget_`` without a time limit makes the same committee again. With a
+        budget and a time limit, what comes first ends the search; with a time limit alone there is
+        no other limit. At least one model is fitted in any case.
     scoring : str, callable or None, default=None
         What members are chosen by: a scorer of scikit-learn or its name. None is minus the
         log loss.
+    members : "auto", list or dict, default="auto"
+        What is tried. A list has "auto" for the models of the library, names of some of these as
+        on `leaderboard_`, and (name, estimator) pairs of your own; a dict has only your own. An
+        estimator of another library gets the rows as they came in class codes or numbers, and is
+        left out with a warning where it fails. A committee with such a member cannot be saved by
+        `committee.save`.
     max_latency : float or None, default=None
         Seconds that predictions of 10,000 rows may take on one core: members are chosen so that
         they stay within it. Counted by the sizes of members and not by a clock, so that the choice
@@ -131,6 +138,7 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
         budget: float | str = "auto",
         time_limit: float | None = None,
         scoring: Any = None,
+        members: Any = "auto",
         max_latency: float | None = None,
         threshold: float | str | None = "auto",
         costs: Any = None,
@@ -143,6 +151,7 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
         self.budget = budget
         self.time_limit = time_limit
         self.scoring = scoring
+        self.members = members
         self.max_latency = max_latency
         self.threshold = threshold
         self.costs = costs
@@ -192,12 +201,19 @@ class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):
         `n_jobs`. "auto" grows with the square root of the number of cells: 60 units for 10,000
         rows and 20 columns, about half a minute on two cores.
     time_limit : float or None, default=None
-        Seconds after which no new work is begun. Where the search stops then depends on the
-        machine and cannot be repeated exactly, not by `budget_` either. With both, what comes first
-        ends the search; with a time limit alone there is no other limit.
+        Seconds from the call to the result. The clock decides only after which step the search
+        ends: ``budget=model.budget_`` without a time limit makes the same committee again. With a
+        budget and a time limit, what comes first ends the search; with a time limit alone there is
+        no other limit. At least one model is fitted in any case.
     scoring : str, callable or None, default=None
         What members are chosen by: a scorer of scikit-learn or its name. None is minus the root
         mean squared error.
+    members : "auto", list or dict, default="auto"
+        What is tried. A list has "auto" for the models of the library, names of some of these as
+        on `leaderboard_`, and (name, estimator) pairs of your own; a dict has only your own. An
+        estimator of another library gets the rows as they came in class codes or numbers, and is
+        left out with a warning where it fails. A committee with such a member cannot be saved by
+        `committee.save`.
     max_latency : float or None, default=None
         Seconds that predictions of 10,000 rows may take on one core: members are chosen so that
         they stay within it. Counted by the sizes of members and not by a clock, so that the choice
@@ -271,6 +287,7 @@ class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):
         budget: float | str = "auto",
         time_limit: float | None = None,
         scoring: Any = None,
+        members: Any = "auto",
         max_latency: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -280,6 +297,7 @@ class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):
         self.budget = budget
         self.time_limit = time_limit
         self.scoring = scoring
+        self.members = members
         self.max_latency = max_latency
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -23,11 +23,13 @@ from numpy.typing import NDArray
 
 from committee.auto.calibration import with_temperature
 from committee.auto.columns import ColumnUse
+from committee.auto.given import native_table
 from committee.auto.portfolio import FEATURES, MATRIX
 from committee.auto.profile import ColumnProfile, feature_column
 from committee.base.arrays import Floats, Rows
 from committee.members.output import Output
 from committee.tables.column import Column
+from committee.tables.native_table import AnyTable
 from committee.tables.source import Columns, Source, read_once
 
 _NODES = 24  # of the mean slope
@@ -70,7 +72,7 @@ class CommitteeParts:
         Its fitted attributes.
     features : Source
         Rows, as models see them.
-    source : Source
+    table : AnyTable
         The same rows, as they came.
     n_samples : int
         Orders of columns that other members than trees are explained by.
@@ -80,7 +82,7 @@ class CommitteeParts:
 
     fitted: Mapping[str, Any]
     features: Source
-    source: Source
+    table: AnyTable
     n_samples: int
     seed: int
 
@@ -179,7 +181,7 @@ class CommitteeParts:
 
     def _whole(self, member: Any, output: Output) -> Parts:
         """Return the prediction of a member that nothing is known of: its mean, and the rest."""
-        predicted = output.predict(member, self.source)
+        predicted = output.predict(member, native_table(self.table).native)
         base = predicted.mean(axis=0)
         of_columns = np.zeros((len(predicted), len(self._uses), predicted.shape[1]))
         of_columns += (predicted - base)[:, np.newaxis] / len(self._uses)

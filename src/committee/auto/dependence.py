@@ -18,6 +18,7 @@ from committee.tables.source import Source
 
 _MOST_COLUMNS, _MOST_VALUES = 5, 9
 N_ROWS = 100  # that predictions are averaged over
+MOST_CELLS = N_ROWS * _MOST_COLUMNS * _MOST_VALUES  # rows that are predicted
 
 Predicting = Callable[[Source], Floats]
 

@@ -15,13 +15,14 @@ from committee.auto.budget import QUALITIES, automatic_budget
 from committee.auto.class_sets import SetRule
 from committee.auto.columns import FeatureReader
 from committee.auto.decision_rules import DecisionRules
-from committee.auto.dependence import N_ROWS, PartialDependence, dependence
+from committee.auto.dependence import MOST_CELLS, N_ROWS, PartialDependence, dependence
 from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import N_RESAMPLES, Resamples
 from committee.auto.findings import find
-from committee.auto.folds import shared_splits
+from committee.auto.folds import RowOrder, Splits
+from committee.auto.given import chosen_candidates, native_table
 from committee.auto.importances import ColumnImportances, measure
-from committee.auto.intervals import IntervalRule
+from committee.auto.intervals import IntervalRule, rule_cost
 from committee.auto.latency import LatencyLimit, prediction_cost
 from committee.auto.leaks import Leak, LeakSearch, noted
 from committee.auto.ledger import MICRO, Ledger, micro
@@ -60,11 +61,11 @@ class CommitteeFit:
         The rows, without those of weight zero.
     target : ScoredTarget
         What is predicted, of the same rows.
-    groups : ndarray or None
-        Rows with the same value are in the same fold.
+    order : RowOrder
+        Groups or times of the rows.
     metric : CommitteeMetric
         What members are chosen by.
-    quality, budget, time_limit, n_jobs, verbose
+    quality, budget, time_limit, members, n_jobs, verbose
         Parameters of the estimator.
     seed : int
         Of all draws.
@@ -79,11 +80,12 @@ class CommitteeFit:
     name: str
     table: AnyTable
     target: ScoredTarget
-    groups: Any
+    order: RowOrder
     metric: CommitteeMetric
     quality: str
     budget: float | str
     time_limit: float | None
+    members: Any
     n_jobs: int | None
     verbose: int
     seed: int
@@ -100,10 +102,12 @@ class CommitteeFit:
         encoder = MatrixEncoder.of(features)
         matrix = encoder.apply(features)
         ledger, first_plan = self._ledger(features.n_features)
-        teams = self._teams(features, matrix)
+        n_classes = len(self.target.classes[0]) if self.target.classes else 0
+        size = Size(self.target.n_rows, features.n_features, matrix.shape[1], n_classes)
+        n_threads = resolve_threads(self.n_jobs)
+        candidates = chosen_candidates(self.members, list(portfolio(size)), size, n_threads)
+        teams = self._teams(features, matrix, {candidate.reads for candidate in candidates})
         leaks = self._leaks(reader, features, teams, ledger)
-        size = Size(self.target.n_rows, features.n_features, matrix.shape[1], teams.n_classes)
-        candidates = list(portfolio(size))
         fixed = {
             "_reader": reader,
             "_encoder": encoder,
@@ -122,10 +126,11 @@ class CommitteeFit:
         found = search.run()
 
         def finish() -> dict[str, Any]:
-            attributes = fixed | self._selected(found.bags, teams)
-            attributes["importances_"] = self._importances(attributes, teams)
+            attributes, members = self._selected(found.bags, teams)
+            attributes = fixed | attributes
+            attributes["importances_"] = self._importances(attributes, members, teams)
             attributes["_profiles"] = profiles(reader.plan.uses, features)
-            return attributes | {"_dependence": self._dependence(attributes, teams)}
+            return attributes | {"_dependence": self._dependence(attributes, members, teams)}
 
         attributes = interrupts.finish(finish, len(found.bags))
         attributes["latency_"] = self._latency(attributes, features.n_features)
@@ -187,20 +192,22 @@ class CommitteeFit:
             warn(f"{leak}; leave it out if it is not known before the target is")
         return leaks
 
-    def _teams(self, features: Source, matrix: Floats) -> FoldTeams:
-        """Return the rows in all forms that members learn from, dealt into folds."""
+    def _teams(self, features: Source, matrix: Floats, reads: set[str]) -> FoldTeams:
+        """Return the rows in the forms that members learn from, dealt into folds."""
         target = self.target
         labels = target.classes[0] if target.classes else None
-        tables = {FEATURES: AnyTable(features), MATRIX: AnyTable(matrix), TABLE: self.table}
+        tables = {FEATURES: AnyTable(features), MATRIX: AnyTable(matrix)}
+        if TABLE in reads:
+            tables[TABLE] = native_table(self.table)
         teams = {
-            reads: TrainingData(
+            form: TrainingData(
                 each, target.table[:, 0], labels, target.weights, self.n_jobs, self.seed
             )
-            for reads, each in tables.items()
+            for form, each in tables.items()
         }
         seed = parameter_seed(self.seed, SeedUse.COMMITTEE_FOLDS)
-        splits = shared_splits(features, target, self.groups, seed)
-        return FoldTeams(teams, splits, 0 if labels is None else len(labels))
+        folds = Splits.of(features, target, self.order, seed)
+        return FoldTeams(teams, folds, 0 if labels is None else len(labels))
 
     def _resamples(self, bags: Sequence[Bag], teams: FoldTeams) -> Resamples:
         """Return what selects a committee from bags, and estimates its score."""
@@ -213,13 +220,12 @@ class CommitteeFit:
             select = LatencyLimit.of(bags, n_features, self.max_latency).select
         selection = select(predictions, np.arange(target.n_rows))
         seed = parameter_seed(self.seed, SeedUse.SCORE_ESTIMATE)
+        blocks = None if teams.folds.blocks is None else teams.folds.blocks[teams.scored]
         n_threads = resolve_threads(self.n_jobs)
-        return Resamples(
-            predictions, selection, seed, n_threads, decisions=self.decisions, select=select
-        )
+        return Resamples(predictions, selection, seed, n_threads, blocks, self.decisions, select)
 
-    def _selected(self, bags: Sequence[Bag], teams: FoldTeams) -> dict[str, Any]:
-        """Return the fitted attributes that depend on the selection of members."""
+    def _selected(self, bags: Sequence[Bag], teams: FoldTeams) -> tuple[dict[str, Any], list[Bag]]:
+        """Return the fitted attributes that depend on the selection of members, and these."""
         resamples = self._resamples(bags, teams)
         target, combined = resamples.predictions.target, resamples.combined
         own, always = replace(self.metric, target=target), _constant(target)
@@ -232,15 +238,12 @@ class CommitteeFit:
         constant = own.score(always, np.arange(target.n_rows))
         findings = find(target, combined, self.table.n_features, constant, decided)
         board = leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
-        return (
-            self._members(bags, resamples.selection)
-            | more
-            | {
-                "score_": resamples.run(),
-                "leaderboard_": board,
-                "findings_": replace(findings, n_rows=self.target.n_rows),
-            }
-        )
+        attributes = self._members(bags, resamples.selection) | {
+            "score_": resamples.run(),
+            "leaderboard_": board,
+            "findings_": replace(findings, n_rows=self.target.n_rows),
+        }
+        return attributes | more, [bags[place] for place in resamples.selection.chosen]
 
     def _promises(self, combined: Floats, teams: FoldTeams) -> dict[str, Any]:
         """Return the rule of intervals or of sets of classes."""
@@ -276,15 +279,21 @@ class CommitteeFit:
         equal = Selection(np.full(len(bags), 1 / len(bags)), resamples.selection.temperature)
         fitted = fixed | self._members(bags, equal)
         begin = time.monotonic()
-        self._importances(fitted, teams, n_columns=1, n_parts=1)
+        self._importances(fitted, bags, teams, n_columns=1, n_parts=1)
         each = (time.monotonic() - begin) / 2  # with and without the one column shuffled
         n_columns = min(sum(use.use != "dropped" for use in fixed["columns_"]), 100)
+        # Dependence predicts so many rows as importances do of that many columns.
+        n_columns += MOST_CELLS // 1000
         shuffling = each * (n_columns + 1) * len(teams.scored_parts)
-        return float(_SAFETY * (once + draws + shuffling) + _REST)
+        n_features = teams.teams[FEATURES].table.n_features
+        promises = 0.0 if self.target.classes else rule_cost(len(teams.scored), n_features)
+        promises /= resamples.n_threads
+        return float(_SAFETY * (once + draws + shuffling + promises) + _REST)
 
     def _importances(
         self,
         fitted: dict[str, Any],
+        members: Sequence[Bag],
         teams: FoldTeams,
         n_columns: int | None = None,
         n_parts: int | None = None,
@@ -293,7 +302,7 @@ class CommitteeFit:
         parts, rules = teams.scored_parts[:n_parts], self.decisions
 
         def predict(rows: Source, part: int) -> Floats:
-            models = [member.estimators[parts[part][0]] for member in fitted["members_"]]
+            models = [bag.models[parts[part][0]] for bag in members]
             values = predict_values(fitted, models, rows)
             decision = fitted.get("decision_")
             return values if rules is None or decision is None else rules.shown(decision, values)
@@ -305,7 +314,7 @@ class CommitteeFit:
         return measure(source, used[:n_columns], predict, tests, self.metric, seed)
 
     def _dependence(
-        self, fitted: dict[str, Any], teams: FoldTeams
+        self, fitted: dict[str, Any], members: Sequence[Bag], teams: FoldTeams
     ) -> tuple[PartialDependence, ...]:
         """Return how predictions of rows by models that have not seen them depend on columns."""
         if TABLE in fitted["_reads"]:
@@ -314,7 +323,7 @@ class CommitteeFit:
         parts = teams.scored_parts
         n_rows, blocks = max(1, N_ROWS // len(parts)), []
         for fold, rows in parts:
-            models = [member.estimators[fold] for member in fitted["members_"]]
+            models = [bag.models[fold] for bag in members]
             predict = partial(predict_features, fitted, models)
             blocks.append((features.take(rows[:n_rows], None), predict))
         infos = fitted["_reader"].schema.features

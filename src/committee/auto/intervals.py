@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from committee.auto.budget import forest_cost
 from committee.auto.error_sketch import ErrorSketch
 from committee.base.arrays import Floats
 from committee.evaluation.scored_target import ScoredTarget
@@ -158,6 +159,11 @@ class IntervalRule:
         known = self.difficulty
         if known is not None and known.forest.n_features_in_ != n_features + 1:
             raise ValueError("the forest that expects errors has other features")
+
+
+def rule_cost(n_rows: int, n_features: int) -> float:
+    """Return the units, about seconds of a core, that learning a rule costs."""
+    return forest_cost(min(n_rows, _MOST_DRAWN), 0.5 * (n_features + 1), _N_TREES)
 
 
 def with_column(features: Source, predicted: Floats) -> Columns:

@@ -16,6 +16,7 @@ from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import ScoreEstimate
 from committee.auto.findings import Findings
 from committee.auto.fit import CommitteeFit
+from committee.auto.folds import RowOrder
 from committee.auto.importances import ColumnImportances
 from committee.auto.leaderboard import Leaderboard
 from committee.auto.metric import CommitteeMetric
@@ -41,7 +42,6 @@ from committee.files.parts import (
 )
 from committee.members.output import Output
 from committee.tables.native_table import AnyTable
-from committee.tables.source import Source
 from committee.tables.target import check_same_length, read_weights, warn_of_column
 
 
@@ -75,6 +75,7 @@ class AutoModel(CommitteeAnswers, Estimator):
     budget: float | str
     time_limit: float | None
     scoring: Any
+    members: Any
     max_latency: float | None
     n_jobs: int | None
     random_state: Any
@@ -113,7 +114,15 @@ class AutoModel(CommitteeAnswers, Estimator):
 
     # ---- fitting ----
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time_order: Any = None,
+    ) -> Self:
         """Search for the best committee.
 
         Parameters
@@ -124,8 +133,14 @@ class AutoModel(CommitteeAnswers, Estimator):
             Class labels, or finite numbers.
         sample_weight : array-like of shape (n_rows,) or None, default=None
             Weights of the rows.
-        groups : array-like of shape (n_rows,) or None, default=None
-            Rows with the same value are in the same fold.
+        groups : array-like of shape (n_rows,), str or None, default=None
+            Rows with the same value are in the same fold, and count together in the error of the
+            score; or the name of a column.
+        time_order : array-like of shape (n_rows,), str or None, default=None
+            When rows were observed: numbers, dates or text that sorts; or the name of a column.
+            Models are scored on rows that are later than all they have seen, and the last ones
+            of them, which have seen most, are the members. `score_` is what to expect of later
+            rows.
 
         Returns
         -------
@@ -134,10 +149,12 @@ class AutoModel(CommitteeAnswers, Estimator):
         """
         with FitLog(type(self).__name__):
             # All together at the end: a fit that fails leaves the estimator as it was.
-            self._replace_fitted(self._plan(X, y, sample_weight, groups).run())
+            self._replace_fitted(self._plan(X, y, sample_weight, groups, time_order).run())
         return self
 
-    def _plan(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> CommitteeFit:
+    def _plan(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, time_order: Any
+    ) -> CommitteeFit:
         """Read the rows and the parameters of a fit."""
         begin, seed = time.monotonic(), check_seed(self.random_state)
         table = AnyTable(X)
@@ -146,10 +163,11 @@ class AutoModel(CommitteeAnswers, Estimator):
         warn_of_column(y)
         target = self._read_target(y, weights)
         check_same_length(table.n_rows, target.n_rows)
+        order = RowOrder.read(table.opened(), groups, time_order)
         if not target.counted.all():  # rows of weight zero are absent
             rows = np.flatnonzero(target.counted)
-            table, target = AnyTable(table.opened().take(rows, None)), target.part(rows)
-            groups = None if groups is None else np.asarray(groups)[rows]
+            table, target = AnyTable(table.take(rows, None)), target.part(rows)
+            order = order.part(rows)
         scoring = self._default_scoring if self.scoring is None else self.scoring
         resolve_metric(scoring, "scoring")
         metric = CommitteeMetric(target, self._scoring_for(scoring, target), "scoring")
@@ -157,11 +175,12 @@ class AutoModel(CommitteeAnswers, Estimator):
             type(self).__name__,
             table,
             target,
-            groups,
+            order,
             metric,
             self.quality,
             self.budget,
             self.time_limit,
+            self.members,
             self.n_jobs,
             self.verbose,
             seed,
@@ -183,20 +202,19 @@ class AutoModel(CommitteeAnswers, Estimator):
     def _predict_values(self, X: Any) -> Floats:
         return self._values_of(self._rows(X))
 
-    def _rows(self, X: Any) -> Source:
+    def _rows(self, X: Any) -> AnyTable:
         """Return rows of a table with the columns of `fit`, in their order."""
         self._check_fitted()
         names = getattr(self, "feature_names_in_", None)
-        table = self._without_target(AnyTable(X)).matched(
+        return self._without_target(AnyTable(X)).matched(
             None if names is None else tuple(names),
             self.n_features_in_,
             type(self).__name__,
         )
-        return table.opened()
 
-    def _values_of(self, source: Source) -> Floats:
+    def _values_of(self, table: AnyTable) -> Floats:
         """Return the numbers or the probabilities that the committee predicts."""
-        return predict_values(vars(self), self.members_, source)
+        return predict_values(vars(self), self.members_, table)
 
     def _without_target(self, table: AnyTable) -> AnyTable:
         """Leave out the column that `train` was to predict, where a table still has it."""

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from committee.auto.given import native_table
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE
 from committee.auto.selection import Selection
 from committee.base.arrays import Floats
+from committee.tables.native_table import AnyTable
 from committee.tables.source import Source
 
 
-def predict_values(fitted: Mapping[str, Any], members: Sequence[Any], source: Source) -> Floats:
+def predict_values(fitted: Mapping[str, Any], members: Sequence[Any], source: Any) -> Floats:
     """Return what the members of a committee, or their models of one fold, predict together.
 
     Parameters
@@ -22,17 +24,18 @@ def predict_values(fitted: Mapping[str, Any], members: Sequence[Any], source: So
         The fitted attributes of the committee.
     members : sequence
         As many models as it has members.
-    source : Source
+    source : AnyTable or Source
         Rows of a table with the columns of the training table.
     """
-    return predict_features(fitted, members, fitted["_reader"].read(source), source)
+    table = source if isinstance(source, AnyTable) else AnyTable(source, may_be_empty=True)
+    return predict_features(fitted, members, fitted["_reader"].read(table.opened()), table)
 
 
 def predict_features(
     fitted: Mapping[str, Any],
     members: Sequence[Any],
     features: Source,
-    source: Source | None = None,
+    table: AnyTable | None = None,
 ) -> Floats:
     """Return what members predict together for rows that were read already.
 
@@ -44,10 +47,12 @@ def predict_features(
         As many models as it has members.
     features : Source
         The rows as models see them.
-    source : Source or None
+    table : AnyTable or None
         The rows as they came, for members that read these.
     """
-    views: dict[str, Any] = {FEATURES: features, TABLE: source}
+    views: dict[str, Any] = {FEATURES: features}
+    if TABLE in fitted["_reads"] and table is not None:
+        views[TABLE] = native_table(table).native
     if MATRIX in fitted["_reads"]:
         views[MATRIX] = fitted["_encoder"].apply(features)
     parts = zip(members, fitted["_outputs"], fitted["_reads"], strict=True)

@@ -11,10 +11,14 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from committee.auto.bags import Bag, FoldTeams
+from committee.auto.given import ForeignCandidate
 from committee.auto.ledger import micro
-from committee.auto.portfolio import Candidate
-from committee.base.work import in_order, plain_algebra, resolve_threads
+from committee.auto.portfolio import TABLE, Candidate
+from committee.base.warn import warn
+from committee.base.work import in_order, limited_threads, plain_algebra, resolve_threads
 from committee.boosting.fit import BoostingModel
 from committee.boosting.fold_fits import FoldFits
 from committee.boosting.rounds import RoundChoice
@@ -92,8 +96,14 @@ class Run(ABC):
         return self.so_far.is_done
 
     @property
-    def has_begun(self) -> bool:
+    def is_usable(self) -> bool:
+        """Whether there are models."""
         return self.used > 0
+
+    @property
+    def rest(self) -> int:
+        """Millionths of a unit until there is something more to use."""
+        return self.cost
 
     def step(self) -> None:
         """Do the next step; an interrupt leaves what was there before."""
@@ -107,16 +117,19 @@ class Run(ABC):
         now = self.so_far
         if self._bag is None or self._bag[0] is not now:
             begin = time.monotonic()
-            bag = self.teams.bag(self.candidate, self._models(now.made), now.seconds)
+            bag = self._bag_of(now)
             self._bag, self._bag_rate = (now, bag), (time.monotonic() - begin) / now.used
         return self._bag[1]
 
     @property
     def closing_seconds(self) -> float:
         """Return how long the next `bag` will take."""
-        if not self.has_begun or (self._bag is not None and self._bag[0] is self.so_far):
+        if not self.is_usable or (self._bag is not None and self._bag[0] is self.so_far):
             return 0.0
         return self._bag_rate * self.used if self._bag_rate else _BAG_SHARE * self.so_far.seconds
+
+    def _bag_of(self, now: Progressed) -> Bag:
+        return self.teams.bag(self.candidate, self._models(now.made), now.seconds)
 
     @abstractmethod
     def _step(self, made: Any) -> tuple[Any, bool]:
@@ -223,10 +236,70 @@ class WholeRun(Run):
         return made
 
 
+@dataclass(frozen=True)
+class Failure:
+    """Why a foreign member could not be fitted."""
+
+    error: Exception
+
+
+class ForeignRun(Run):
+    """A step fits an estimator of another library to one fold, and predicts it.
+
+    There is something to use when all folds are done. An estimator that fails is left out.
+    """
+
+    @property
+    def cost(self) -> int:
+        return micro(self.candidate.cost * self.teams.work / len(self.teams.splits))
+
+    @property
+    def rest(self) -> int:
+        return self.cost * (len(self.teams.splits) - len(self.so_far.made or ()))
+
+    @property
+    def least(self) -> int:
+        return self.rest
+
+    @property
+    def failure(self) -> Exception | None:
+        made = self.so_far.made
+        return made.error if isinstance(made, Failure) else None
+
+    @property
+    def is_usable(self) -> bool:
+        return self.is_done and self.failure is None
+
+    def _step(self, made: list[Any] | None) -> tuple[list[Any] | Failure, bool]:
+        team, output = self.teams.teams[TABLE], self.teams.output(self.candidate)
+        before = made or []
+        train, test = self.teams.splits[len(before)]
+        template = self.teams.template(self.candidate, self.number)
+        try:
+            with limited_threads(resolve_threads(team.n_jobs)):
+                model = team.fit(Task(template, train))
+                predicted = team.predict(model, output, test)
+            if not np.isfinite(predicted).all():
+                raise ValueError("it predicts numbers that are not finite")
+        except Exception as error:  # whatever it is, it is not ours
+            warn(f"the member {self.candidate.name!r} failed and is left out: {error}")
+            return Failure(error), True
+        now = [*before, (model, predicted)]
+        return now, len(now) == len(self.teams.splits)
+
+    def _models(self, made: list[Any]) -> list[Any]:
+        return [model for model, _ in made]
+
+    def _bag_of(self, now: Progressed) -> Bag:
+        parts = [predicted for _, predicted in now.made]
+        return self.teams.bag(self.candidate, self._models(now.made), now.seconds, parts)
+
+
 def begin_run(teams: FoldTeams, candidate: Candidate, number: int) -> Run:
     """Return the run that suits a candidate."""
     if isinstance(candidate.estimator, BoostingModel):
         return BoostingRun(teams, candidate, number)
     if isinstance(candidate.estimator, ForestModel):
         return ForestRun(teams, candidate, number)
-    return WholeRun(teams, candidate, number)
+    kind = ForeignRun if isinstance(candidate, ForeignCandidate) else WholeRun
+    return kind(teams, candidate, number)

@@ -20,7 +20,7 @@ from committee.auto.bags import Bag, FoldTeams
 from committee.auto.leaderboard import Entry, Leaderboard
 from committee.auto.ledger import Ledger
 from committee.auto.portfolio import Candidate
-from committee.auto.runs import Run, begin_run
+from committee.auto.runs import ForeignRun, Run, begin_run
 from committee.base.arrays import Floats
 from committee.base.warn import warn
 from committee.evaluation.scored_target import OobMetric
@@ -126,8 +126,12 @@ class Search:
         try:
             self._work()
         except KeyboardInterrupt:
-            self.interrupts.note(len(self._begun))
-        bags = self.interrupts.finish(lambda: [run.bag() for run in self._begun], len(self._begun))
+            self.interrupts.note(len(self._usable))
+        if not self._usable:
+            raise ValueError("all members failed") from self._failure
+        bags = self.interrupts.finish(
+            lambda: [run.bag() for run in self._usable], len(self._usable)
+        )
         if self.interrupts.has_come:
             reason = "the search was interrupted"
         elif all(run.is_done for run in self.runs):
@@ -136,9 +140,18 @@ class Search:
             reason = "the time is up" if self.ledger.is_late else "the budget is used up"
         return Found(bags, reason)
 
+    def _bags(self) -> list[Bag]:
+        return [run.bag() for run in self._usable]
+
     @property
-    def _begun(self) -> list[Run]:
-        return [run for run in self.runs if run.has_begun]
+    def _usable(self) -> list[Run]:
+        return [run for run in self.runs if run.is_usable]
+
+    @property
+    def _failure(self) -> Exception | None:
+        """What went wrong last."""
+        found = [run.failure for run in self.runs if isinstance(run, ForeignRun)]
+        return found[-1] if found else None
 
     def _work(self) -> None:
         plan = self.first_plan
@@ -173,27 +186,26 @@ class Search:
 
     @property
     def _is_first(self) -> bool:
-        """Whether nothing was done: the first step is done in any case."""
-        return self.ledger.used == 0
+        """Whether there is nothing to use: what gives the first models is done in any case."""
+        return not self._usable
 
     def _is_allowed(self, run: Run, most: int) -> bool:
-        wanted = run.used + run.cost if run.has_begun else max(run.least, run.cost)
-        return wanted <= most
+        return (run.used + run.cost if run.used else max(run.least, run.cost)) <= most
 
     def _fits(self, run: Run) -> bool:
         """Whether the budget and the clock allow the next step, and to end after it."""
-        return self.ledger.fits(run.cost, self._seconds(run) + run.closing_seconds)
+        return self.ledger.fits(run.rest, self._seconds(run) + run.closing_seconds)
 
     def _seconds(self, run: Run) -> float:
-        """Return how long the next step will take, by the speed so far."""
-        if run.has_begun:
-            return run.so_far.seconds / run.used * run.cost
+        """Return how long it will take to have more to use, by the speed so far."""
+        if run.used:
+            return run.so_far.seconds / run.used * run.rest
         seconds = sum(each.so_far.seconds for each in self.runs)
-        return _UNKNOWN * seconds / self.ledger.used * run.cost
+        return _UNKNOWN * seconds / self.ledger.used * run.rest
 
     def _look_ahead(self) -> None:
         """Estimate how long it will take to make a committee of the members that there are."""
-        bags = [run.bag() for run in self._begun]
+        bags = self._bags()
         if len(bags) > self._n_rehearsed:
             self._n_rehearsed = len(bags)
             self.ledger.reserve = self.rehearse(bags)

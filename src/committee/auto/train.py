@@ -16,9 +16,12 @@ from committee.base.warn import warn
 from committee.tables.column import Column
 from committee.tables.csv_file import read_csv
 from committee.tables.native_table import AnyTable
-from committee.tables.source import Source
+from committee.tables.source import Source, open_source
 
 TASKS = ("auto", "classification", "regression")
+
+# Parameters that only classifiers have.
+_OF_CLASSES = ("positive", "costs", "threshold")
 
 # Whole numbers of up to so many values, each of so many rows, are classes.
 _MOST_CLASSES, _LEAST_ROWS_OF_CLASS = 20, 5
@@ -40,6 +43,8 @@ class Problem:
         Why, in words.
     n_left_out : int
         Rows without a target.
+    name : str
+        Of the target.
     """
 
     X: Source
@@ -47,6 +52,7 @@ class Problem:
     is_classification: bool
     reason: str
     n_left_out: int
+    name: str
 
 
 def train(data: Any, target: Any, *, task: str = "auto", **parameters: Any) -> Any:
@@ -57,13 +63,16 @@ def train(data: Any, target: Any, *, task: str = "auto", **parameters: Any) -> A
     data : table, path or list of paths
         A pandas, polars or pyarrow table, or CSV files: with any delimiter, encoding and decimal
         mark, plain or gzip.
-    target : str
-        Name of the column to predict. Rows in which it is missing are left out, with a warning.
+    target : str, Series or array
+        Name of the column to predict, or its values: a Series is known by its name, and a column of
+        this name is left out of the table. Rows in which the target is missing are left out, with a
+        warning.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" looks at the target: text, two values, or up to 20 whole numbers that repeat are
-        classes. A line on stderr has what was found and why, unless ``verbose=0`` is given.
+        classes; and so is what has a `positive` class, `costs` or a `threshold`. A line on
+        stderr has what was found and why, unless ``verbose=0`` is given.
     **parameters : object
-        Parameters of `CommitteeClassifier` or `CommitteeRegressor`.
+        Parameters of `CommitteeClassifier` or `CommitteeRegressor`, such as ``positive="yes"``.
 
     Returns
     -------
@@ -80,7 +89,11 @@ def train(data: Any, target: Any, *, task: str = "auto", **parameters: Any) -> A
     >>> type(model).__name__, model.member_names_[0] in str(model.leaderboard_)
     ('CommitteeClassifier', True)
     """
-    problem = pose(open_table(data), target, task)
+    decided = [name for name in _OF_CLASSES if parameters.get(name) is not None]
+    problem = pose(open_table(data), target, task, decided)
+    target = problem.name
+    if decided and not problem.is_classification:
+        raise ValueError(f"{decided[0]} is for classification; task={task!r} was asked for")
     if problem.n_left_out:
         warn(
             f"{problem.n_left_out} rows are left out, in which the target {target!r} is missing",
@@ -104,30 +117,78 @@ def open_table(data: Any) -> Source:
     return AnyTable(data).opened()
 
 
-def pose(source: Source, target: Any, task: str = "auto") -> Problem:
-    """Split a table into the target and the rest, and find out what kind of target it is."""
+def pose(source: Source, target: Any, task: str = "auto", decided: Sequence[str] = ()) -> Problem:
+    """Split a table into the target and the rest, and find out what kind of target it is.
+
+    Parameters
+    ----------
+    source : Source
+        The table.
+    target : str, Series or array
+        Name of the column to predict, or its values.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What kind it is.
+    decided : sequence of str, default=()
+        Parameters that were given and that only classifiers have.
+    """
     if task not in TASKS:
         raise ValueError(f"task must be one of {TASKS}; got {task!r}")
-    names = source.names
-    if names is None or target not in names:
-        known = "no names" if names is None else "the columns " + ", ".join(map(repr, names[:20]))
-        raise ValueError(f"target must name a column of the table; got {target!r}, it has {known}")
-    place = names.index(target)
-    column = source.column(place)
+    name, column = _target_column(source, target)
     present = np.flatnonzero(~column.missing())
     if len(present) == 0:
-        raise ValueError(f"the target column {target!r} is empty")
-    others = np.array([k for k in range(source.n_features) if k != place], np.int64)
-    if len(others) == 0:
-        raise ValueError(f"the table has no column besides the target {target!r}")
+        raise ValueError(f"the target column {name!r} is empty")
+    names = source.names or ()
+    others = [k for k in range(source.n_features) if k >= len(names) or names[k] != name]
+    if not others:
+        raise ValueError(f"the table has no column besides the target {name!r}")
     rows = None if len(present) == source.n_rows else present
     taken = column if rows is None else column.take(rows)
-    is_classes, reason = (
-        kind_of_target(taken) if task == "auto" else (task == "classification", "as given")
-    )
-    X = source.take(rows, others)
-    y = _values(taken, is_classes, target)
-    return Problem(X, y, is_classes, reason, source.n_rows - len(present))
+    if task != "auto":
+        is_classes, reason = task == "classification", "as given"
+    elif decided:
+        is_classes, reason = True, f"{decided[0]} is given"
+    else:
+        is_classes, reason = kind_of_target(taken)
+    X = source.take(rows, np.array(others, np.int64))
+    y = _values(taken, is_classes, name)
+    return Problem(X, y, is_classes, reason, source.n_rows - len(present), name)
+
+
+def _target_column(source: Source, target: Any) -> tuple[str, Column]:
+    """Return the name and the cells of the target."""
+    names = source.names
+    if isinstance(target, str):
+        if names is None or target not in names:
+            known = (
+                "no names" if names is None else "the columns " + ", ".join(map(repr, names[:20]))
+            )
+            raise ValueError(
+                f"target must name a column of the table; got {target!r}, it has {known}"
+            )
+        return target, source.column(names.index(target))
+    if not hasattr(target, "__len__") or isinstance(target, dict | bytes):
+        raise TypeError(
+            "target must be the name of a column, or a value for each row of the table; got "
+            f"{target!r}"
+        )
+    if len(target) != source.n_rows:
+        raise ValueError(
+            f"target must have a value for each of the {source.n_rows} rows of the table; got "
+            f"{len(target)} values"
+        )
+    name = getattr(target, "name", None)
+    values = target.to_frame() if hasattr(target, "to_frame") else _one_column(target)
+    own = open_source(values)
+    if own.n_features != 1:
+        raise ValueError(f"target must be one column; got {own.n_features}")
+    return name if isinstance(name, str) and name else "target", own.column(0)
+
+
+def _one_column(values: Any) -> Any:
+    cells = np.asarray(values)
+    if cells.dtype.kind in "US":  # text that is missing has no form there
+        cells = cells.astype(object)
+    return cells.reshape(len(cells), -1)
 
 
 def kind_of_target(column: Column) -> tuple[bool, str]:
