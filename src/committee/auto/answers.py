@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.metrics import get_scorer_names
 
 from committee.auto.class_sets import SetRule
 from committee.auto.columns import ColumnUse
 from committee.auto.contributions import CommitteeParts
 from committee.auto.decision import Decision
+from committee.auto.decision_rules import scoring_of
 from committee.auto.dependence import PartialDependence
+from committee.auto.distillation import KINDS as DISTILLED
+from committee.auto.distillation import Distillation, Student, distilled
 from committee.auto.explanation import Explanation, RowExplanation
 from committee.auto.importances import ColumnImportances
 from committee.auto.intervals import IntervalRule
@@ -21,12 +26,19 @@ from committee.auto.leaks import Leak
 from committee.auto.novelty import Novelty, find_novelty
 from committee.auto.profile import ColumnProfile
 from committee.base.arrays import Floats
-from committee.base.params import check_bool, check_int, check_real, check_seed
-from committee.files.parts import Part, instance, maybe, tuple_of
+from committee.base.params import check_bool, check_choice, check_int, check_real, check_seed
+from committee.base.sampling import SeedUse, parameter_seed
+from committee.evaluation.scored_target import ScoredTarget
+from committee.files.parts import Part, declared_parts, instance, maybe, tuple_of
+from committee.tables.target import check_same_length
 
 if TYPE_CHECKING:
     from committee.auto.columns import FeatureReader
     from committee.tables.native_table import AnyTable
+
+_LEAST_ROWS = 20  # that a student learns from
+
+_NO_RULE = "{} needs the errors of the model: distil the committee with a target, distill(X, y)"
 
 
 class CommitteeAnswers:
@@ -36,6 +48,7 @@ class CommitteeAnswers:
         "_profiles": tuple_of(instance(ColumnProfile), least=1),
         "_dependence": tuple_of(instance(PartialDependence)),
         "leaks_": tuple_of(instance(Leak)),
+        "distillation_": maybe(instance(Distillation)),
     }
 
     columns_: tuple[ColumnUse, ...]
@@ -46,9 +59,50 @@ class CommitteeAnswers:
     _profiles: tuple[ColumnProfile, ...]
     _dependence: tuple[PartialDependence, ...]
 
+    n_jobs: int | None
+    distillation_: Distillation
+    _default_scoring: str
+
+    @abstractmethod
+    def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
+        """Read the target."""
+
     @abstractmethod
     def _check_fitted(self) -> None:
         """Raise if `fit` has not been called."""
+
+    def _check_answers(self) -> None:
+        """Raise ValueError unless what a file holds for answers fits the rest of it."""
+        n_features = self._reader.schema.n_features
+        if self._reader.plan.names != tuple(
+            part for use in self.columns_ for part in use.parts
+        ) or [use.use for use in self.columns_] != [use.use for use in self._reader.plan.uses]:
+            raise ValueError("columns_ has other columns than are read")
+        used = {use.name: use for use in self.columns_ if use.use != "dropped"}
+        if [profile.name for profile in self._profiles] != list(used):
+            raise ValueError("the profiles are of other columns")
+        place = 0
+        for profile in self._profiles:
+            info = self._reader.schema.features[place]
+            if (profile.first, profile.n_features) != (place, len(used[profile.name].parts)):
+                raise ValueError("the profiles are of other features")
+            if len(profile.shares) and len(profile.shares) != len(info.levels or ()):
+                raise ValueError("a profile has another number of levels")
+            place += profile.n_features
+        if place != n_features:
+            raise ValueError("the profiles are of fewer features")
+        rule = getattr(self, "_interval_rule", None)
+        if rule is not None:
+            rule.check_loaded(n_features)
+        sets, classes = getattr(self, "_set_rule", None), getattr(self, "classes_", ())
+        if sets is not None:
+            sets.check_loaded(len(classes))
+        decision = getattr(self, "decision_", None)
+        if decision is not None and len(decision.names) != len(classes):
+            raise ValueError("the decision is for another number of classes")
+        n_values = max(len(classes), 1)
+        if any(each.mean.shape[1] != n_values for each in self._dependence):
+            raise ValueError("dependence is of other predictions")
 
     @abstractmethod
     def _rows(self, X: Any) -> AnyTable:
@@ -118,6 +172,101 @@ class CommitteeAnswers:
             return RowExplanation(names, columns, base, predicted[:, 0], None, methods)
         labels = tuple(classes.tolist())
         return RowExplanation(names, parts.of_columns, parts.base, predicted, labels, methods)
+
+    def distill(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        kind: str = "tree",
+        max_leaf_nodes: int | None = None,
+        random_state: Any = 0,
+    ) -> Any:
+        """Return one small model that imitates the committee.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows to learn from: the more, the better. They need no target. Rows of `fit` will do,
+            but the committee knows their targets, and agreement with it is measured too low.
+        y : array-like of shape (n_rows,) or None, default=None
+            Their target, if it is known. The student does not learn from it; it is what the
+            student is scored by.
+        kind : {"tree", "boosting"}, default="tree"
+            A single decision tree, or boosting of 150 small trees.
+        max_leaf_nodes : int or None, default=None
+            Leaves of a tree; None is 32, and 16 of each tree of boosting.
+        random_state : int, RandomState or None, default=0
+            Sets folds and draws.
+
+        Returns
+        -------
+        student : CommitteeClassifier or CommitteeRegressor
+            A committee of one member, ``student.members_[0].estimators[0]``, which reads the same
+            tables and can be saved. `distillation_` says what it is worth on rows that it has
+            not seen, fold by fold: how well it agrees with the committee, and, with `y`, how its
+            score compares with that of the committee. Without `y`, its `score_`, `leaderboard_` and
+            `findings_` compare it with the predictions of the committee, and it gives no intervals.
+
+        Examples
+        --------
+        >>> from committee import CommitteeClassifier
+        >>> from committee.datasets import load_penguins
+        >>> table, species = load_penguins(backend="pandas")
+        >>> model = CommitteeClassifier(budget=0.5, random_state=0).fit(table, species)
+        >>> student = model.distill(table, species, max_leaf_nodes=6)
+        >>> student.distillation_.agreement > 0.9
+        True
+        >>> student.members_[0].estimators[0].tree_.n_leaves
+        6
+        """
+        check_choice("kind", kind, DISTILLED)
+        leaves = check_int("max_leaf_nodes", max_leaf_nodes, 2, none=True)
+        seed = parameter_seed(check_seed(random_state), SeedUse.DISTILLATION)
+        table = self._rows(X)
+        if table.n_rows < _LEAST_ROWS:
+            raise ValueError(f"X must have {_LEAST_ROWS} rows or more; got {table.n_rows}")
+        target = None if y is None else self._known_target(y, table.n_rows)
+        classes = getattr(self, "classes_", None)
+        n_classes = 0 if classes is None else len(classes)
+        student = Student(kind, leaves, n_classes, seed, self.n_jobs)
+        values = self._values_of(table)
+        found = distilled(vars(self), table, values, target, student, self._scored_by(classes))
+        kept = {
+            name: value
+            for name, value in vars(self).items()
+            if name in (*declared_parts(type(self)), "classes_", "feature_names_in_")
+        }
+        for name in () if y is not None else ("_interval_rule", "_set_rule"):
+            kept.pop(name, None)
+        made: Any = clone(self)
+        made._replace_fitted(kept | found)
+        return made
+
+    def _scored_by(self, classes: Any) -> Any:
+        """Return the metric of the leaderboard, or the usual one where it was no scorer's name."""
+        name = self.leaderboard_.metric
+        known = name if name in get_scorer_names() else self._default_scoring
+        if classes is None:
+            return known
+        return scoring_of(known, getattr(self, "positive", None), classes)
+
+    def _known_target(self, y: Any, n_rows: int) -> ScoredTarget:
+        """Read a target with the classes of `fit`."""
+        target = self._read_target(y, None)
+        check_same_length(n_rows, target.n_rows)
+        if target.n_outputs > 1:
+            raise ValueError(f"y should be a 1d array, got {target.n_outputs} columns instead")
+        classes = getattr(self, "classes_", None)
+        if classes is None or target.codes is None:
+            return target
+        own = target.classes[0].tolist()
+        place = {label: code for code, label in enumerate(classes.tolist())}
+        unknown = [label for label in own if label not in place]
+        if unknown:
+            raise ValueError(f"y holds the class {unknown[0]!r}, which was not in fit")
+        codes = np.array([place[label] for label in own], np.int32)[target.codes]
+        return ScoredTarget(codes, [classes])
 
     def novelty(self, X: Any) -> Novelty:
         """Count cells that are unlike those of the training table.
@@ -195,6 +344,8 @@ class RegressorAnswers(CommitteeAnswers):
         table = self._rows(X)
         predicted = self._values_of(table)[:, 0]
         features = self._reader.read(table.opened())
+        if not hasattr(self, "_interval_rule"):
+            raise ValueError(_NO_RULE.format("predict_interval"))
         return self._interval_rule.bounds(features, predicted, coverage)
 
 
@@ -251,4 +402,6 @@ class ClassifierAnswers(CommitteeAnswers):
         by_class = check_bool("by_class", by_class)
         allow_empty = check_bool("allow_empty", allow_empty)
         shares = self._values_of(self._rows(X))
+        if not hasattr(self, "_set_rule"):
+            raise ValueError(_NO_RULE.format("predict_set"))
         return self._set_rule.sets(shares, coverage, by_class=by_class, allow_empty=allow_empty)

@@ -97,8 +97,7 @@ class DecisionRules:
     @cached_property
     def scores_labels(self) -> bool:
         """Whether the metric looks at predicted classes, not at probabilities."""
-        known = resolve_metric(self.scoring, "scoring")
-        return not is_scorer(known) or known._response_method == "predict"
+        return scores_labels(self.scoring)
 
     def decide(self, shares: Floats, target: ScoredTarget) -> Decision:
         """Return the decision that suits some rows best.
@@ -145,6 +144,12 @@ class DecisionRules:
         mean = np.average(costs[codes, predicted], weights=weights)
         always = np.average(costs[codes], axis=0, weights=weights).min()
         return {"cost": float(mean), "constant_cost": float(always)}
+
+
+def scores_labels(scoring: Any) -> bool:
+    """Whether a metric looks at predicted classes, not at probabilities."""
+    known = resolve_metric(scoring, "scoring")
+    return not is_scorer(known) or known._response_method == "predict"
 
 
 def scoring_of(scoring: Any, positive: Any, classes: Any) -> Any:

@@ -7,23 +7,41 @@ student has not seen, fold by fold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.auto.class_sets import SetRule
+from committee.auto.decision import Decision
+from committee.auto.decision_rules import metric_label, scores_labels
+from committee.auto.dependence import N_ROWS, PartialDependence, dependence
+from committee.auto.estimate import ScoreEstimate
+from committee.auto.findings import constant_values, find
+from committee.auto.folds import RowOrder, Splits
+from committee.auto.importances import measure
+from committee.auto.intervals import IntervalRule
+from committee.auto.latency import prediction_cost
+from committee.auto.leaderboard import Entry, Leaderboard
+from committee.auto.metric import CommitteeMetric
+from committee.auto.portfolio import FEATURES
 from committee.base.arrays import Floats, Rows
+from committee.combining.fold_mean import FoldMean
+from committee.evaluation.scored_target import ScoredTarget
 from committee.files.codec_classes import register
 from committee.files.parts import NUMBER, TEXT, Part, one_of, whole
 from committee.members.output import Output
+from committee.tables.native_table import AnyTable
 from committee.tables.source import Source, read_once
 
 KINDS = ("tree", "boosting")
 _LEAVES = {"tree": 32, "boosting": 16}
 _N_ROUNDS = 150
 _LEAST_SHARE = 0.01  # probabilities below are left out
+_N_RESAMPLES = 40
 _MOST_CLASSES = 10  # of a row, the likeliest
 
 
@@ -166,11 +184,7 @@ def soft_rows(shares: Floats) -> tuple[Rows, NDArray[np.int64], Floats]:
 
 
 def imitate(
-    student: Student,
-    features: Source,
-    values: Floats,
-    folds: list[tuple[Rows, Rows]],
-    progress: Callable[[], None] | None = None,
+    student: Student, features: Source, values: Floats, folds: Sequence[tuple[Rows, Rows]]
 ) -> tuple[Any, list[Any], Floats]:
     """Fit a student to all rows, and one to the rows outside of each fold.
 
@@ -193,18 +207,144 @@ def imitate(
     return student.fit(features, values, np.arange(len(values))), models, predicted
 
 
-def agreement(predicted: Floats, values: Floats, codes: Mapping[str, Any] | None) -> float:
+def agreement(predicted: Floats, values: Floats, decision: Decision | None) -> float:
     """Return how well a student agrees with the committee.
 
     Parameters
     ----------
     predicted, values : ndarray of float64
         What student and committee predict.
-    codes : mapping or None
-        The classes that both decide for, as "student" and "committee"; None for numbers.
+    decision : Decision or None
+        How both decide for a class; None for numbers.
     """
-    if codes is not None:
-        return float((codes["student"] == codes["committee"]).mean())
+    if decision is not None:
+        return float((decision.codes(predicted) == decision.codes(values)).mean())
     spread = float(((values - values.mean()) ** 2).sum())
     error = float(((predicted - values) ** 2).sum())
     return 1.0 - error / spread if spread > 0 else float(error == 0)
+
+
+def distilled(
+    fitted: Mapping[str, Any],
+    table: AnyTable,
+    values: Floats,
+    target: ScoredTarget | None,
+    student: Student,
+    metric: Any,
+) -> dict[str, Any]:
+    """Return the fitted attributes of a committee of one student.
+
+    Parameters
+    ----------
+    fitted : mapping
+        Those of the committee.
+    table : AnyTable
+        The rows.
+    values : ndarray of float64
+        What the committee predicts for them.
+    target : ScoredTarget or None
+        The truth; None compares with the committee.
+    student : Student
+        What is fitted.
+    metric : str or scorer
+        Of the scores.
+    """
+    decision: Decision | None = fitted.get("decision_")
+    is_truth, known = target is not None, target
+    if known is None:
+        known = _as_target(values, decision, fitted.get("classes_"))
+    features = fitted["_reader"].read(table.opened())
+    folds = Splits.of(features, known, RowOrder(), student.seed).folds
+    model, models, predicted = imitate(student, features, values, folds)
+    scored = np.sort(np.concatenate([test for _, test in folds]))
+    judged = known.part(scored)
+    own = CommitteeMetric(judged, metric, "scoring")
+    shown = _shown(predicted[scored], decision, own)
+    every = np.arange(len(scored))
+    score, error = own.score(shown, every), _error(own, shown, student.seed)
+    agreed = agreement(predicted[scored], values[scored], decision)
+    attributes = {
+        "members_": [FoldMean(student.output, [model])],
+        "member_names_": [student.kind],
+        "weights_": np.ones(1),
+        "_outputs": [student.output],
+        "_reads": [FEATURES],
+        "_temperature": 1.0,
+        "score_": ScoreEstimate(score, score, error, len(scored)),
+        "leaderboard_": Leaderboard(
+            metric_label(metric), (Entry(student.kind, score, error, 1.0, 0.0),)
+        ),
+        "latency_": prediction_cost(model, FEATURES, features.n_features),
+        "_dependence": _dependence(fitted, features, student.output, model),
+    }
+
+    def predict(rows: Source, fold: int) -> Floats:
+        read = fitted["_reader"].read(rows)
+        values = student.output.predict(models[fold], read)
+        return _shown(values, decision, own)
+
+    places = [place for place, use in enumerate(fitted["columns_"]) if use.use != "dropped"]
+    whole = CommitteeMetric(known, metric, "scoring")
+    tests = [test for _, test in folds]
+    attributes["importances_"] = measure(
+        table.opened(), places, predict, tests, whole, student.seed
+    )
+    decided = None if decision is None else decision.codes(predicted[scored])
+    constant = own.score(_shown(constant_values(judged), decision, own), every)
+    n_columns = len(fitted["columns_"])
+    attributes["findings_"] = find(judged, predicted[scored], n_columns, constant, decided)
+    if is_truth and judged.codes is not None:
+        attributes["_set_rule"] = SetRule.of(predicted[scored], judged)
+    elif is_truth:
+        taken = features.take(scored, None)
+        attributes["_interval_rule"] = IntervalRule.of(
+            taken, predicted[scored, 0], judged, student.seed, student.n_jobs
+        )
+    attributes["distillation_"] = Distillation(
+        student.kind,
+        len(values),
+        "truth" if is_truth else "committee",
+        metric_label(metric),
+        score,
+        fitted["score_"].score if is_truth else math.nan,
+        agreed,
+    )
+    return attributes
+
+
+def _as_target(values: Floats, decision: Decision | None, classes: Any) -> ScoredTarget:
+    """Return what the committee predicts as if it were the truth."""
+    if decision is None:
+        return ScoredTarget(reals=values)
+    codes = decision.codes(values).astype(np.int32)
+    return ScoredTarget(codes[:, np.newaxis], [classes])
+
+
+def _shown(values: Floats, decision: Decision | None, metric: CommitteeMetric) -> Floats:
+    """Return predictions as the metric sees them."""
+    if decision is None or decision.kind == "largest" or not scores_labels(metric.oob_score):
+        return values
+    return np.asarray(np.eye(values.shape[1])[decision.codes(values)])
+
+
+def _error(metric: CommitteeMetric, values: Floats, seed: int) -> float:
+    """Return the standard error of a score, by resampling."""
+    generator = np.random.default_rng(seed)
+    scores = []
+    for _ in range(_N_RESAMPLES):
+        rows = generator.integers(len(values), size=len(values))
+        try:
+            scores.append(metric.score(values, rows))
+        except ValueError:  # a draw without one of the classes
+            continue
+    return float(np.std(scores, ddof=1)) if len(scores) > 1 else math.nan
+
+
+def _dependence(
+    fitted: Mapping[str, Any], features: Source, output: Output, model: Any
+) -> tuple[PartialDependence, ...]:
+    rows = np.arange(0, features.n_rows, max(1, features.n_rows // N_ROWS))[:N_ROWS]
+    block = (features.take(rows, None), lambda table: output.predict(model, table))
+    ranking = fitted["importances_"].ranking()
+    infos = fitted["_reader"].schema.features
+    return dependence(fitted["columns_"], fitted["_profiles"], infos, [block], ranking)

@@ -102,3 +102,12 @@ def _bins(predicted: Floats, truth: Floats, *, is_share: bool) -> Floats:
             low, high = np.quantile(truth[part], [0.1, 0.9])
         rows.append([predicted[part].mean(), mean, low, high, len(part)])
     return np.array(rows)
+
+
+def constant_values(target: ScoredTarget) -> Floats:
+    """Return the prediction that does not look at the columns, for each row."""
+    if target.codes is None:
+        mean = np.average(target.table[:, 0], weights=target.weights)
+        return np.full((target.n_rows, 1), mean)
+    counts = np.bincount(target.codes[:, 0], target.weights, minlength=len(target.classes[0]))
+    return np.tile(counts / counts.sum(), (target.n_rows, 1))

@@ -18,7 +18,7 @@ from committee.auto.decision_rules import DecisionRules
 from committee.auto.dependence import MOST_CELLS, N_ROWS, PartialDependence, dependence
 from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import N_RESAMPLES, Resamples
-from committee.auto.findings import find
+from committee.auto.findings import constant_values, find
 from committee.auto.folds import RowOrder, Splits
 from committee.auto.given import chosen_candidates, native_table
 from committee.auto.importances import ColumnImportances, measure
@@ -228,7 +228,7 @@ class CommitteeFit:
         """Return the fitted attributes that depend on the selection of members, and these."""
         resamples = self._resamples(bags, teams)
         target, combined = resamples.predictions.target, resamples.combined
-        own, always = replace(self.metric, target=target), _constant(target)
+        own, always = replace(self.metric, target=target), constant_values(target)
         more = self._promises(combined, teams)
         decided = None
         if self.decisions is not None:
@@ -345,12 +345,3 @@ def _check_size(target: ScoredTarget) -> None:
     if target.classes and len(target.classes[0]) < 2:
         label = target.classes[0].tolist()[0]
         raise ValueError(f"y has 1 class, {label!r}; a classifier needs at least 2")
-
-
-def _constant(target: ScoredTarget) -> Floats:
-    """Return the prediction that does not look at the columns, for each row."""
-    if target.codes is None:
-        mean = np.average(target.table[:, 0], weights=target.weights)
-        return np.full((target.n_rows, 1), mean)
-    counts = np.bincount(target.codes[:, 0], target.weights, minlength=len(target.classes[0]))
-    return np.tile(counts / counts.sum(), (target.n_rows, 1))

@@ -40,6 +40,7 @@ from committee.files.parts import (
     tuple_of,
     whole,
 )
+from committee.members.loaded_members import check_outputs
 from committee.members.output import Output
 from committee.tables.native_table import AnyTable
 from committee.tables.target import check_same_length, read_weights, warn_of_column
@@ -196,6 +197,22 @@ class AutoModel(CommitteeAnswers, Estimator):
     def _decision_rules(self, target: ScoredTarget) -> DecisionRules | None:
         """Return how classes are decided for; None for numbers."""
         return None
+
+    def _validate_loaded(self) -> None:
+        n_features = self._reader.schema.n_features
+        for member, output, reads in zip(self.members_, self._outputs, self._reads, strict=True):
+            if reads == FEATURES:
+                check_outputs([member], [output], n_features)
+            elif reads == MATRIX:
+                check_outputs([member], [output], self._encoder.n_columns)
+            expected = len(getattr(self, "classes_", ()))
+            if output.n_classes != expected:
+                raise ValueError("members predict another number of classes")
+        if len(self._encoder.parts) != n_features:
+            raise ValueError("the matrix is made of other features")
+        if not self.weights_.sum() > 0:
+            raise ValueError("no member has a weight")
+        self._check_answers()
 
     # ---- predictions ----
 
