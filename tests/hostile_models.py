@@ -445,6 +445,8 @@ METHODS = (
     "votes",
     "explain_vote",
     "explain",
+    "novelty",
+    "distill",
     "get_feature_names_out",
     "feature_importances_",
 )
