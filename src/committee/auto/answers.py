@@ -64,8 +64,8 @@ class CommitteeAnswers:
     _default_scoring: str
 
     @abstractmethod
-    def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
-        """Read the target."""
+    def _read_target_again(self, y: Any, weights: Floats | None) -> ScoredTarget:
+        """Read a target in the classes of `fit`."""
 
     @abstractmethod
     def _check_fitted(self) -> None:
@@ -105,8 +105,8 @@ class CommitteeAnswers:
             raise ValueError("dependence is of other predictions")
 
     @abstractmethod
-    def _rows(self, X: Any) -> AnyTable:
-        """Return rows of a table with the columns of `fit`, in their order."""
+    def _matched(self, X: Any) -> AnyTable:
+        """Return a table with the columns of `fit`."""
 
     @abstractmethod
     def _values_of(self, table: AnyTable) -> Floats:
@@ -158,10 +158,11 @@ class CommitteeAnswers:
         """
         n_samples = check_int("n_samples", n_samples, 1)
         seed = check_seed(random_state)
+        self._check_fitted()
         if X is None:
-            self._check_fitted()
             return Explanation(self.leaderboard_.metric, self.importances_, self._dependence)
-        table = self._rows(X)
+        self._check_fitted()
+        table = self._matched(X)
         features = self._reader.read(table.opened())
         parts, methods = CommitteeParts(vars(self), features, table, n_samples, seed).explain()
         predicted = self._values_of(table)
@@ -220,15 +221,19 @@ class CommitteeAnswers:
         >>> student.members_[0].estimators[0].tree_.n_leaves
         6
         """
+        self._check_fitted()
         check_choice("kind", kind, DISTILLED)
         leaves = check_int("max_leaf_nodes", max_leaf_nodes, 2, none=True)
         seed = parameter_seed(check_seed(random_state), SeedUse.DISTILLATION)
-        table = self._rows(X)
+        self._check_fitted()
+        table = self._matched(X)
         if table.n_rows < _LEAST_ROWS:
             raise ValueError(f"X must have {_LEAST_ROWS} rows or more; got {table.n_rows}")
-        target = None if y is None else self._known_target(y, table.n_rows)
+        target = None if y is None else self._read_target_again(y, None)
         classes = getattr(self, "classes_", None)
         n_classes = 0 if classes is None else len(classes)
+        if target is not None:
+            check_same_length(table.n_rows, target.n_rows)
         student = Student(kind, leaves, n_classes, seed, self.n_jobs)
         values = self._values_of(table)
         found = distilled(vars(self), table, values, target, student, self._scored_by(classes))
@@ -250,23 +255,6 @@ class CommitteeAnswers:
         if classes is None:
             return known
         return scoring_of(known, getattr(self, "positive", None), classes)
-
-    def _known_target(self, y: Any, n_rows: int) -> ScoredTarget:
-        """Read a target with the classes of `fit`."""
-        target = self._read_target(y, None)
-        check_same_length(n_rows, target.n_rows)
-        if target.n_outputs > 1:
-            raise ValueError(f"y should be a 1d array, got {target.n_outputs} columns instead")
-        classes = getattr(self, "classes_", None)
-        if classes is None or target.codes is None:
-            return target
-        own = target.classes[0].tolist()
-        place = {label: code for code, label in enumerate(classes.tolist())}
-        unknown = [label for label in own if label not in place]
-        if unknown:
-            raise ValueError(f"y holds the class {unknown[0]!r}, which was not in fit")
-        codes = np.array([place[label] for label in own], np.int32)[target.codes]
-        return ScoredTarget(codes, [classes])
 
     def novelty(self, X: Any) -> Novelty:
         """Count cells that are unlike those of the training table.
@@ -293,7 +281,8 @@ class CommitteeAnswers:
         island: 3 with unseen levels
         year: 1 above the range
         """
-        return find_novelty(self._profiles, self._reader.read(self._rows(X).opened()))
+        self._check_fitted()
+        return find_novelty(self._profiles, self._reader.read(self._matched(X).opened()))
 
 
 class RegressorAnswers(CommitteeAnswers):
@@ -340,8 +329,10 @@ class RegressorAnswers(CommitteeAnswers):
         >>> bool(widths[1] > 3 * widths[0])
         True
         """
+        self._check_fitted()
         coverage = check_real("coverage", coverage, 0.0, 1.0, include_low=False, include_high=False)
-        table = self._rows(X)
+        self._check_fitted()
+        table = self._matched(X)
         predicted = self._values_of(table)[:, 0]
         features = self._reader.read(table.opened())
         if not hasattr(self, "_interval_rule"):
@@ -398,10 +389,11 @@ class ClassifierAnswers(CommitteeAnswers):
         >>> model.classes_[sets[0]].tolist()
         ['Adelie']
         """
+        self._check_fitted()
         coverage = check_real("coverage", coverage, 0.0, 1.0, include_low=False, include_high=False)
         by_class = check_bool("by_class", by_class)
         allow_empty = check_bool("allow_empty", allow_empty)
-        shares = self._values_of(self._rows(X))
+        shares = self._values_of(self._matched(X))
         if not hasattr(self, "_set_rule"):
             raise ValueError(_NO_RULE.format("predict_set"))
         return self._set_rule.sets(shares, coverage, by_class=by_class, allow_empty=allow_empty)

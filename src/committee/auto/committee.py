@@ -164,6 +164,14 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
         target = read_classes(y)
         return ScoredTarget(target.codes, target.classes, weights=weights)
 
+    def _read_target_again(self, y: Any, weights: Floats | None) -> ScoredTarget:
+        target, labels = read_classes(y), self.classes_.tolist()
+        unknown = [label for label in target.classes[0].tolist() if label not in labels]
+        if unknown:
+            raise ValueError(f"y has the class {unknown[0]!r}, but fit has seen {labels[:20]}")
+        codes = np.array([labels.index(label) for label in target.classes[0].tolist()], np.int32)
+        return ScoredTarget(codes[target.codes], [self.classes_], weights=weights)
+
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class, in the order of `classes_`."""
         return self._predict_values(X)
@@ -305,6 +313,9 @@ class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):
 
     def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
         return ScoredTarget(reals=read_reals(y)[0], weights=weights)
+
+    def _read_target_again(self, y: Any, weights: Floats | None) -> ScoredTarget:
+        return self._read_target(y, weights)
 
     def predict(self, X: Any) -> Floats:
         """Return the prediction for each row."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from committee.auto.bags import Bag, FoldTeams
 from committee.auto.budget import QUALITIES, automatic_budget
@@ -23,9 +25,9 @@ from committee.auto.folds import RowOrder, Splits
 from committee.auto.given import chosen_candidates, native_table
 from committee.auto.importances import ColumnImportances, measure
 from committee.auto.intervals import IntervalRule, rule_cost
-from committee.auto.latency import LatencyLimit, prediction_cost
+from committee.auto.latency import LatencyLimit, committee_cost
 from committee.auto.leaks import Leak, LeakSearch, noted
-from committee.auto.ledger import MICRO, Ledger, micro
+from committee.auto.ledger import Ledger, micro
 from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE, Size, portfolio
 from committee.auto.prediction import predict_features, predict_values
@@ -38,15 +40,51 @@ from committee.base.sampling import SeedUse, parameter_seed
 from committee.base.warn import warn
 from committee.base.work import resolve_threads, running_fit
 from committee.combining.selection.candidate_scores import MemberPredictions
+from committee.evaluation.content_order import row_keys
 from committee.evaluation.scored_target import ScoredTarget
 from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
 from committee.tables.source import Source
+from committee.tables.table import read_table
 
 _LEAST_ROWS = 5
 _PLANS = 7  # plans of the search up to the automatic budget, each twice the one before
 _LEAK_SHARE = 0.05  # of the budget, for columns that give the target away
+_KEPT_BYTES = 2**28  # of a search that is kept to go on; a larger one is repeated
 _SAFETY, _REST = 1.2, 0.05  # of times measured; seconds of what is not measured
+
+
+@dataclass(eq=False)
+class OpenSearch:
+    """A search with all that it needs to go on.
+
+    Attributes
+    ----------
+    search : Search
+        The search.
+    teams : FoldTeams
+        What candidates are fitted to.
+    fixed : dict
+        Fitted attributes that do not depend on the search.
+    size : Size
+        Of the problem.
+    is_sound : bool
+        Whether it can go on; not while it runs, and not where it was cut off.
+    """
+
+    search: Search
+    teams: FoldTeams
+    fixed: dict[str, Any]
+    size: Size
+    is_sound: bool = True
+
+    @property
+    def n_bytes(self) -> int:
+        """Return about how much memory it holds."""
+        size, n_folds = self.size, len(self.teams.splits)
+        n_begun = sum(run.used > 0 for run in self.search.runs)
+        of_run = size.n_rows * (size.n_features + 32 * size.n_trees) * n_folds
+        return n_begun * of_run + 8 * size.n_rows * (size.n_features + size.n_columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,95 +133,110 @@ class CommitteeFit:
 
     def run(self) -> dict[str, Any]:
         """Fit; return the fitted attributes."""
+        opened = self.open()
+        ledger = self.ledger(opened)
+        return self.go_on(opened, ledger) | {"_budgets": (ledger.units,)}
+
+    def open(self) -> OpenSearch:
+        """Read the rows, and return a search that has not begun."""
         _check_size(self.target)
         source = self.table.opened()
         reader = FeatureReader.of(source)
         features = reader.read(source)
         encoder = MatrixEncoder.of(features)
         matrix = encoder.apply(features)
-        ledger, first_plan = self._ledger(features.n_features)
         n_classes = len(self.target.classes[0]) if self.target.classes else 0
         size = Size(self.target.n_rows, features.n_features, matrix.shape[1], n_classes)
         n_threads = resolve_threads(self.n_jobs)
         candidates = chosen_candidates(self.members, list(portfolio(size)), size, n_threads)
         teams = self._teams(features, matrix, {candidate.reads for candidate in candidates})
-        leaks = self._leaks(reader, features, teams, ledger)
+        leaks = self._leaks(reader, features, teams, size)
+        keys = row_keys(*read_table(features))
         fixed = {
             "_reader": reader,
             "_encoder": encoder,
+            "_seed": self.seed,
+            "_fingerprint": _fingerprint(keys, self.target),
+            "_profiles": profiles(reader.plan.uses, features),
             "columns_": noted(reader.plan.uses, leaks),
             "leaks_": leaks,
             "n_features_in_": self.table.n_features,
         }
+        if self.table.names is not None:
+            fixed["feature_names_in_"] = np.array(self.table.names, dtype=object)
+        if self.target.classes:
+            fixed["classes_"] = self.target.classes[0]
+        # Plans end where automatic budgets do, because they double.
+        first_plan = micro(automatic_budget(size.n_rows, size.n_features, "good") / 2**_PLANS)
+        search = Search(teams, candidates, self.metric, first_plan, self.name, self.verbose)
+        return OpenSearch(search, teams, fixed, size)
+
+    def go_on(self, opened: OpenSearch, ledger: Ledger) -> dict[str, Any]:
+        """Search for members, and return the fitted attributes."""
+        search, teams, interrupts = opened.search, opened.teams, Interrupts()
 
         def rehearse(bags: Sequence[Bag]) -> float:
-            return self._rehearse(bags, teams, fixed)
+            return self._rehearse(bags, opened)
 
-        interrupts = Interrupts()
-        search = Search(
-            teams, candidates, ledger, first_plan, rehearse, interrupts, self.name, self.verbose
-        )
-        found = search.run()
+        opened.is_sound = False
+        found = search.run(ledger, rehearse, interrupts)
 
         def finish() -> dict[str, Any]:
             attributes, members = self._selected(found.bags, teams)
-            attributes = fixed | attributes
+            attributes = opened.fixed | attributes
             attributes["importances_"] = self._importances(attributes, members, teams)
-            attributes["_profiles"] = profiles(reader.plan.uses, features)
             return attributes | {"_dependence": self._dependence(attributes, members, teams)}
 
         attributes = interrupts.finish(finish, len(found.bags))
-        attributes["latency_"] = self._latency(attributes, features.n_features)
+        attributes["latency_"] = self._latency(attributes)
         attributes |= {"interrupted_": interrupts.has_come, "budget_": ledger.units}
-        if self.table.names is not None:
-            attributes["feature_names_in_"] = np.array(self.table.names, dtype=object)
-        if self.target.classes:
-            attributes["classes_"] = self.target.classes[0]
+        # Fits that were cut off in the middle cannot go on.
+        opened.is_sound = not interrupts.has_come
+        attributes["_opened"] = opened if opened.n_bytes <= _KEPT_BYTES else None
         running_fit().end(
             "%d members, chosen from %d of %d models (%s), score %.4g, budget=%s",
             len(attributes["members_"]),
             len(found.bags),
-            len(candidates),
+            len(search.runs),
             found.reason,
             attributes["score_"].score,
             attributes["budget_"],
         )
         return attributes
 
-    def _ledger(self, n_features: int) -> tuple[Ledger, int]:
-        """Return what the search may do, and the work of its first plan."""
+    def ledger(self, opened: OpenSearch) -> Ledger:
+        """Return what the search may do."""
         check_choice("quality", self.quality, QUALITIES)
-        n_rows = self.target.n_rows
         if isinstance(self.budget, str):
             check_choice("budget", self.budget, ("auto",))
-            units = automatic_budget(n_rows, n_features, self.quality)
+            size = opened.size
+            units = automatic_budget(size.n_rows, size.n_features, self.quality)
         else:
             units = check_real("budget", self.budget, 0.0, include_low=False)
         most: int | None = micro(units)
         if self.time_limit is not None:
             check_real("time_limit", self.time_limit, 0.0, include_low=False)
             most = None if isinstance(self.budget, str) else most
-        # Plans end where automatic budgets do, because they double.
-        first_plan = micro(automatic_budget(n_rows, n_features, "good") / 2**_PLANS)
-        return Ledger(most, self.time_limit, begin=self.begin), first_plan
+        return Ledger(most, self.time_limit, begin=self.begin)
 
-    def _latency(self, fitted: dict[str, Any], n_features: int) -> float:
+    def _latency(self, fitted: dict[str, Any]) -> float:
         """Return what predictions cost; warn if that is more than allowed."""
-        pairs = zip(fitted["members_"], fitted["_reads"], strict=True)
-        cost = sum(prediction_cost(member, reads, n_features) for member, reads in pairs)
+        cost = committee_cost(fitted)
         if self.max_latency is not None and cost > self.max_latency:
             warn(
                 f"no model that was fitted is as fast as max_latency={self.max_latency:g} asks "
                 f"for; the fastest of them needs {cost:.2g} s for 10,000 rows"
             )
-        return float(cost)
+        return cost
 
     def _leaks(
-        self, reader: FeatureReader, features: Source, teams: FoldTeams, ledger: Ledger
+        self, reader: FeatureReader, features: Source, teams: FoldTeams, size: Size
     ) -> tuple[Leak, ...]:
         """Name the columns that give the target away."""
-        budgets = [ledger.time_limit, None if ledger.most is None else ledger.most / MICRO]
-        units = _LEAK_SHARE * min(each for each in budgets if each is not None)
+        usual = automatic_budget(size.n_rows, size.n_features, "good")
+        limits = (self.budget, self.time_limit)
+        known = [float(each) for each in limits if isinstance(each, int | float)]
+        units = _LEAK_SHARE * min(known or [usual])
         tests = [test for _, test in teams.splits]
         seed = parameter_seed(self.seed, SeedUse.LEAKS)
         search = LeakSearch.of(features, self.target, tests, features.n_features, units, seed)
@@ -267,8 +320,9 @@ class CommitteeFit:
             "_temperature": selection.temperature,
         }
 
-    def _rehearse(self, bags: Sequence[Bag], teams: FoldTeams, fixed: dict[str, Any]) -> float:
+    def _rehearse(self, bags: Sequence[Bag], opened: OpenSearch) -> float:
         """Measure a part of what comes after the search; return the seconds that all will take."""
+        teams, fixed = opened.teams, opened.fixed
         begin = time.monotonic()
         resamples = self._resamples(bags, teams)
         leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
@@ -329,6 +383,13 @@ class CommitteeFit:
         infos = fitted["_reader"].schema.features
         ranking = fitted["importances_"].ranking()
         return dependence(fitted["columns_"], fitted["_profiles"], infos, blocks, ranking)
+
+
+def _fingerprint(keys: NDArray[np.uint64], target: ScoredTarget) -> int:
+    """Return a number for the rows that a committee is fitted to, in their order."""
+    number = zlib.crc32(np.ascontiguousarray(target.table).data, zlib.crc32(keys.data))
+    weights = target.weights
+    return number if weights is None else zlib.crc32(np.ascontiguousarray(weights).data, number)
 
 
 def _check_size(target: ScoredTarget) -> None:
