@@ -270,6 +270,7 @@ def distilled(
         "_outputs": [student.output],
         "_reads": [FEATURES],
         "_temperature": 1.0,
+        "_opened": None,
         "score_": ScoreEstimate(score, score, error, len(scored)),
         "leaderboard_": Leaderboard(
             metric_label(metric), (Entry(student.kind, score, error, 1.0, 0.0),)

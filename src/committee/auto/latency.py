@@ -2,7 +2,7 @@
 
 Seconds for 10,000 rows on one core of a server of 2023, by formulas: a choice of members that rests
 on them is the same on any machine. They were fitted to measured times (docs/guide/committee.md) and
-are within a factor of two of these for tables of a few dozen columns.
+are within a factor of two to three of these. Reading text, which happens once, is not counted.
 """
 
 from __future__ import annotations
