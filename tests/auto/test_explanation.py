@@ -86,7 +86,7 @@ class Line:
 
 def test_sampling_finds_the_shapley_values_of_a_line():
     X = np.random.default_rng(0).normal(size=(200, 3))
-    model = CommitteeRegressor(budget=0.02, random_state=0).fit(X, X[:, 0])
+    model = CommitteeRegressor(budget=0.02, random_state=0).fit(X, X[:, 0] + X[:, 1])
     table = model._matched(X[:5])
     features = model._reader.read(table.opened())
     explained = CommitteeParts(vars(model), features, table, 200, 0)

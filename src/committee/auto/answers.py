@@ -67,9 +67,9 @@ class CommitteeAnswers:
     def _read_target_again(self, y: Any, weights: Floats | None) -> ScoredTarget:
         """Read a target in the classes of `fit`."""
 
-    @abstractmethod
-    def _check_fitted(self) -> None:
-        """Raise if `fit` has not been called."""
+    if TYPE_CHECKING:  # of `Estimator`
+
+        def _check_fitted(self) -> None: ...
 
     def _check_answers(self) -> None:
         """Raise ValueError unless what a file holds for answers fits the rest of it."""
