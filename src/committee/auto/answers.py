@@ -15,11 +15,11 @@ from committee.auto.columns import ColumnUse
 from committee.auto.contributions import CommitteeParts
 from committee.auto.decision import Decision
 from committee.auto.decision_rules import scoring_of
-from committee.auto.dependence import PartialDependence
 from committee.auto.distillation import KINDS as DISTILLED
 from committee.auto.distillation import Distillation, Student, distilled
 from committee.auto.explanation import Explanation, RowExplanation
-from committee.auto.importances import ColumnImportances
+from committee.auto.findings.findings import Findings
+from committee.auto.findings.importances import ColumnImportances
 from committee.auto.intervals import IntervalRule
 from committee.auto.leaderboard import Leaderboard
 from committee.auto.leaks import Leak
@@ -46,18 +46,17 @@ class CommitteeAnswers:
 
     _stored_parts: ClassVar[dict[str, Part]] = {
         "_profiles": tuple_of(instance(ColumnProfile), least=1),
-        "_dependence": tuple_of(instance(PartialDependence)),
         "leaks_": tuple_of(instance(Leak)),
         "distillation_": maybe(instance(Distillation)),
     }
 
     columns_: tuple[ColumnUse, ...]
+    findings_: Findings
     importances_: ColumnImportances
     leaderboard_: Leaderboard
     leaks_: tuple[Leak, ...]
     _reader: FeatureReader
     _profiles: tuple[ColumnProfile, ...]
-    _dependence: tuple[PartialDependence, ...]
 
     n_jobs: int | None
     distillation_: Distillation
@@ -100,9 +99,6 @@ class CommitteeAnswers:
         decision = getattr(self, "decision_", None)
         if decision is not None and len(decision.names) != len(classes):
             raise ValueError("the decision is for another number of classes")
-        n_values = max(len(classes), 1)
-        if any(each.mean.shape[1] != n_values for each in self._dependence):
-            raise ValueError("dependence is of other predictions")
 
     @abstractmethod
     def _matched(self, X: Any) -> AnyTable:
@@ -130,7 +126,7 @@ class CommitteeAnswers:
         Returns
         -------
         explanation : Explanation or RowExplanation
-            Of the committee: `importances` and `dependence`. Of rows: `contributions` of each
+            Of the committee: `importances` and `effects`. Of rows: `contributions` of each
             column, which add up to `predictions` with `base`, and how they were found in `methods`.
             `print` shows the largest, `to_frame()` all.
 
@@ -160,7 +156,7 @@ class CommitteeAnswers:
         seed = check_seed(random_state)
         self._check_fitted()
         if X is None:
-            return Explanation(self.leaderboard_.metric, self.importances_, self._dependence)
+            return Explanation(self.leaderboard_.metric, self.importances_, self.findings_.effects)
         self._check_fitted()
         table = self._matched(X)
         features = self._reader.read(table.opened())

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from committee.auto.class_sets import SetRule
 from committee.auto.decision import Decision
 from committee.auto.decision_rules import metric_label, scores_labels
-from committee.auto.dependence import N_ROWS, PartialDependence, dependence
 from committee.auto.estimate import ScoreEstimate
-from committee.auto.findings import constant_values, find
+from committee.auto.findings.findings import find
+from committee.auto.findings.importances import measure
+from committee.auto.findings.unseen import Unseen
 from committee.auto.folds import RowOrder, Splits
-from committee.auto.importances import measure
 from committee.auto.intervals import IntervalRule
 from committee.auto.latency import prediction_cost
 from committee.auto.leaderboard import Entry, Leaderboard
@@ -276,24 +276,29 @@ def distilled(
             metric_label(metric), (Entry(student.kind, score, error, 1.0, 0.0),)
         ),
         "latency_": prediction_cost(model, FEATURES, features.n_features),
-        "_dependence": _dependence(fitted, features, student.output, model),
     }
 
     def predict(rows: Source, fold: int) -> Floats:
-        read = fitted["_reader"].read(rows)
-        values = student.output.predict(models[fold], read)
-        return _shown(values, decision, own)
+        return student.output.predict(models[fold], fitted["_reader"].read(rows))
 
-    places = [place for place, use in enumerate(fitted["columns_"]) if use.use != "dropped"]
-    whole = CommitteeMetric(known, metric, "scoring")
-    tests = [test for _, test in folds]
-    attributes["importances_"] = measure(
-        table.opened(), places, predict, tests, whole, student.seed
-    )
+    tests = [np.searchsorted(scored, test) for _, test in folds]
     decided = None if decision is None else decision.codes(predicted[scored])
-    constant = own.score(_shown(constant_values(judged), decision, own), every)
-    n_columns = len(fitted["columns_"])
-    attributes["findings_"] = find(judged, predicted[scored], n_columns, constant, decided)
+    unseen = Unseen(
+        judged,
+        own,
+        scored,
+        tests,
+        predicted[scored],
+        [predicted[scored]],
+        predict,
+        decided=decided,
+        shown=lambda each: _shown(each, decision, own),
+    )
+    source, uses = table.opened(), [use.use for use in fitted["columns_"]]
+    used = [place for place, use in enumerate(uses) if use != "dropped"]
+    importances = measure(source, used, unseen, student.seed)
+    attributes["importances_"] = importances
+    attributes["findings_"] = find(source, uses, unseen, importances, student.seed)
     if is_truth and judged.codes is not None:
         attributes["_set_rule"] = SetRule.of(predicted[scored], judged)
     elif is_truth:
@@ -339,13 +344,3 @@ def _error(metric: CommitteeMetric, values: Floats, seed: int) -> float:
         except ValueError:  # a draw without one of the classes
             continue
     return float(np.std(scores, ddof=1)) if len(scores) > 1 else math.nan
-
-
-def _dependence(
-    fitted: Mapping[str, Any], features: Source, output: Output, model: Any
-) -> tuple[PartialDependence, ...]:
-    rows = np.arange(0, features.n_rows, max(1, features.n_rows // N_ROWS))[:N_ROWS]
-    block = (features.take(rows, None), lambda table: output.predict(model, table))
-    ranking = fitted["importances_"].ranking()
-    infos = fitted["_reader"].schema.features
-    return dependence(fitted["columns_"], fitted["_profiles"], infos, [block], ranking)

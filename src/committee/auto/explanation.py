@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.auto.dependence import PartialDependence
-from committee.auto.importances import ColumnImportances
+from committee.auto.findings.effects import Effect
+from committee.auto.findings.importances import ColumnImportances
 from committee.base.arrays import Floats
 
 _MOST_COLUMNS, _MOST_ROWS = 10, 5  # that are printed
@@ -26,16 +26,16 @@ class Explanation:
         What importances are losses of.
     importances : ColumnImportances
         Loss of score where a column is shuffled, with standard errors.
-    dependence : tuple of PartialDependence
-        Of the most important columns.
+    effects : tuple of Effect
+        How the mean prediction changes with the most important columns.
     """
 
     metric: str
     importances: ColumnImportances
-    dependence: tuple[PartialDependence, ...]
+    effects: tuple[Effect, ...]
 
     def __repr__(self) -> str:
-        """Return the importances, and how the prediction depends on the first columns."""
+        """Return the importances, and how the prediction (of the last class) depends on them."""
         found = self.importances
         order = np.argsort(-found.mean, kind="stable")[:_MOST_COLUMNS].tolist()
         wide = max([len(found.names[place]) for place in order], default=0)
@@ -43,8 +43,8 @@ class Explanation:
         for place in order:
             error = found.standard_error[place]
             lines.append(f"{found.names[place]:{wide}}  {found.mean[place]:.4g} ± {error:.2g}")
-        if self.dependence:
-            lines += ["", "mean prediction by value", *map(repr, self.dependence)]
+        if self.effects:
+            lines += ["", "mean prediction by value", *map(_line, self.effects)]
         return "\n".join(lines)
 
     def to_frame(self) -> Any:
@@ -57,6 +57,11 @@ class Explanation:
             {"importance": found.mean[order], "standard_error": found.standard_error[order]},
             index=[found.names[place] for place in order.tolist()],
         )
+
+
+def _line(effect: Effect) -> str:
+    pairs = zip(effect.labels, effect.predicted[:, -1].tolist(), strict=True)
+    return f"{effect.name}: " + ", ".join(f"{label}: {value:.4g}" for label, value in pairs)
 
 
 @dataclass(frozen=True, eq=False)

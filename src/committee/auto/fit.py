@@ -17,20 +17,21 @@ from committee.auto.budget import QUALITIES, automatic_budget
 from committee.auto.class_sets import SetRule
 from committee.auto.columns import FeatureReader
 from committee.auto.decision_rules import DecisionRules
-from committee.auto.dependence import MOST_CELLS, N_ROWS, PartialDependence, dependence
 from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import N_RESAMPLES, Resamples
-from committee.auto.findings import constant_values, find
+from committee.auto.findings.findings import find
+from committee.auto.findings.importances import measure
+from committee.auto.findings.rehearsal import seconds_to_explain
+from committee.auto.findings.unseen import Unseen
 from committee.auto.folds import RowOrder, Splits
 from committee.auto.given import chosen_candidates, native_table
-from committee.auto.importances import ColumnImportances, measure
 from committee.auto.intervals import IntervalRule, rule_cost
 from committee.auto.latency import LatencyLimit, committee_cost
 from committee.auto.leaks import Leak, LeakSearch, noted
 from committee.auto.ledger import Ledger, micro
 from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE, Size, portfolio
-from committee.auto.prediction import predict_features, predict_values
+from committee.auto.prediction import predict_values
 from committee.auto.profile import profiles
 from committee.auto.search import Interrupts, Search, leaderboard_of
 from committee.auto.selection import Selection
@@ -184,8 +185,7 @@ class CommitteeFit:
         def finish() -> dict[str, Any]:
             attributes, members = self._selected(found.bags, teams)
             attributes = opened.fixed | attributes
-            attributes["importances_"] = self._importances(attributes, members, teams)
-            return attributes | {"_dependence": self._dependence(attributes, members, teams)}
+            return attributes | self._explained(attributes, members, teams)
 
         attributes = interrupts.finish(finish, len(found.bags))
         attributes["latency_"] = self._latency(attributes)
@@ -281,20 +281,13 @@ class CommitteeFit:
         """Return the fitted attributes that depend on the selection of members, and these."""
         resamples = self._resamples(bags, teams)
         target, combined = resamples.predictions.target, resamples.combined
-        own, always = replace(self.metric, target=target), constant_values(target)
         more = self._promises(combined, teams)
-        decided = None
         if self.decisions is not None:
             more["decision_"] = self.decisions.decide(combined, target)
-            decided = more["decision_"].codes(combined)
-            always = self.decisions.answered(always, target)
-        constant = own.score(always, np.arange(target.n_rows))
-        findings = find(target, combined, self.table.n_features, constant, decided)
         board = leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
         attributes = self._members(bags, resamples.selection) | {
             "score_": resamples.run(),
             "leaderboard_": board,
-            "findings_": replace(findings, n_rows=self.target.n_rows),
         }
         return attributes | more, [bags[place] for place in resamples.selection.chosen]
 
@@ -332,57 +325,59 @@ class CommitteeFit:
         draws = (time.monotonic() - begin) * N_RESAMPLES / resamples.n_threads
         equal = Selection(np.full(len(bags), 1 / len(bags)), resamples.selection.temperature)
         fitted = fixed | self._members(bags, equal)
-        begin = time.monotonic()
-        self._importances(fitted, bags, teams, n_columns=1, n_parts=1)
-        each = (time.monotonic() - begin) / 2  # with and without the one column shuffled
-        n_columns = min(sum(use.use != "dropped" for use in fixed["columns_"]), 100)
-        # Dependence predicts so many rows as importances do of that many columns.
-        n_columns += MOST_CELLS // 1000
-        shuffling = each * (n_columns + 1) * len(teams.scored_parts)
         n_features = teams.teams[FEATURES].table.n_features
         promises = 0.0 if self.target.classes else rule_cost(len(teams.scored), n_features)
         promises /= resamples.n_threads
-        return float(_SAFETY * (once + draws + shuffling + promises) + _REST)
+        unseen = self._unseen(fitted, bags, teams)
+        explaining = seconds_to_explain(self.table.opened(), self._uses(fitted), unseen)
+        return float(_SAFETY * (once + draws + explaining + promises) + _REST)
 
-    def _importances(
-        self,
-        fitted: dict[str, Any],
-        members: Sequence[Bag],
-        teams: FoldTeams,
-        n_columns: int | None = None,
-        n_parts: int | None = None,
-    ) -> ColumnImportances:
-        """Measure how much the committee relies on each column that is used."""
-        parts, rules = teams.scored_parts[:n_parts], self.decisions
+    def _explained(
+        self, fitted: dict[str, Any], members: Sequence[Bag], teams: FoldTeams
+    ) -> dict[str, Any]:
+        """Return the fitted attributes that explain the committee."""
+        unseen, uses = self._unseen(fitted, members, teams), self._uses(fitted)
+        used = [place for place, use in enumerate(uses) if use != "dropped"]
+        source, seed = self.table.opened(), parameter_seed(self.seed, SeedUse.IMPORTANCES)
+        importances = measure(source, used, unseen, seed)
+        findings = find(source, uses, unseen, importances, seed)
+        return {"importances_": importances, "findings_": findings}
+
+    @staticmethod
+    def _uses(fitted: dict[str, Any]) -> list[str]:
+        return [use.use for use in fitted["columns_"]]
+
+    def _unseen(self, fitted: dict[str, Any], members: Sequence[Bag], teams: FoldTeams) -> Unseen:
+        """Return the committee on rows that its models have not seen."""
+        scored, parts = teams.scored, teams.scored_parts
 
         def predict(rows: Source, part: int) -> Floats:
             models = [bag.models[parts[part][0]] for bag in members]
-            values = predict_values(fitted, models, rows)
-            decision = fitted.get("decision_")
-            return values if rules is None or decision is None else rules.shown(decision, values)
+            return predict_values(fitted, models, rows)
 
-        used = [place for place, use in enumerate(fitted["columns_"]) if use.use != "dropped"]
-        tests = [rows for _, rows in parts]
-        seed = parameter_seed(self.seed, SeedUse.IMPORTANCES)
-        source = self.table.opened()
-        return measure(source, used[:n_columns], predict, tests, self.metric, seed)
-
-    def _dependence(
-        self, fitted: dict[str, Any], members: Sequence[Bag], teams: FoldTeams
-    ) -> tuple[PartialDependence, ...]:
-        """Return how predictions of rows by models that have not seen them depend on columns."""
-        if TABLE in fitted["_reads"]:
-            return ()  # tables cannot be changed in the form that such members need
-        features = teams.teams[FEATURES].table.opened()
-        parts = teams.scored_parts
-        n_rows, blocks = max(1, N_ROWS // len(parts)), []
-        for fold, rows in parts:
-            models = [bag.models[fold] for bag in members]
-            predict = partial(predict_features, fitted, models)
-            blocks.append((features.take(rows[:n_rows], None), predict))
-        infos = fitted["_reader"].schema.features
-        ranking = fitted["importances_"].ranking()
-        return dependence(fitted["columns_"], fitted["_profiles"], infos, blocks, ranking)
+        predicted = [bag.predictions[scored] for bag in members]
+        combined = Selection(fitted["weights_"], fitted["_temperature"]).combine(
+            np.stack(predicted)
+        )
+        target = self.target.part(scored)
+        metric = replace(self.metric, target=target)
+        tests = [np.searchsorted(scored, rows) for _, rows in parts]
+        decision, rules = fitted.get("decision_"), self.decisions
+        decided, shown = None, None
+        if decision is not None and rules is not None:
+            decided, shown = decision.codes(combined), partial(rules.shown, decision)
+        return Unseen(
+            target,
+            metric,
+            scored,
+            tests,
+            combined,
+            predicted,
+            predict,
+            teams.folds.kind,
+            decided,
+            shown,
+        )
 
 
 def _fingerprint(keys: NDArray[np.uint64], target: ScoredTarget) -> int:

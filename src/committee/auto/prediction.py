@@ -12,7 +12,6 @@ from committee.auto.portfolio import FEATURES, MATRIX, TABLE
 from committee.auto.selection import Selection
 from committee.base.arrays import Floats
 from committee.tables.native_table import AnyTable
-from committee.tables.source import Source
 
 
 def predict_values(fitted: Mapping[str, Any], members: Sequence[Any], source: Any) -> Floats:
@@ -28,30 +27,9 @@ def predict_values(fitted: Mapping[str, Any], members: Sequence[Any], source: An
         Rows of a table with the columns of the training table.
     """
     table = source if isinstance(source, AnyTable) else AnyTable(source, may_be_empty=True)
-    return predict_features(fitted, members, fitted["_reader"].read(table.opened()), table)
-
-
-def predict_features(
-    fitted: Mapping[str, Any],
-    members: Sequence[Any],
-    features: Source,
-    table: AnyTable | None = None,
-) -> Floats:
-    """Return what members predict together for rows that were read already.
-
-    Parameters
-    ----------
-    fitted : mapping
-        The fitted attributes of the committee.
-    members : sequence
-        As many models as it has members.
-    features : Source
-        The rows as models see them.
-    table : AnyTable or None
-        The rows as they came, for members that read these.
-    """
+    features = fitted["_reader"].read(table.opened())
     views: dict[str, Any] = {FEATURES: features}
-    if TABLE in fitted["_reads"] and table is not None:
+    if TABLE in fitted["_reads"]:
         views[TABLE] = native_table(table).native
     if MATRIX in fitted["_reads"]:
         views[MATRIX] = fitted["_encoder"].apply(features)

@@ -18,7 +18,7 @@ from committee.base.arrays import Floats
 from committee.files.codec_classes import register
 from committee.files.parts import TEXT, Part, array, real, whole
 from committee.tables.column import Column
-from committee.tables.source import Columns, Source
+from committee.tables.source import Source
 
 _N_QUANTILES = 33
 _MOST_ROWS = 100_000  # that quantiles are taken of; both ends are of all rows
@@ -79,15 +79,6 @@ class ColumnProfile:
             codes = np.searchsorted(np.cumsum(self.shares), at * self.shares.sum(), side="right")
             return np.where(is_missing, -1.0, np.minimum(codes, len(self.shares) - 1))
         return np.full(n_draws, np.nan)  # text: nothing is known of it
-
-    def typical(self, most: int) -> Floats:
-        """Return some values from low to high, or the most frequent levels."""
-        if self.is_number:
-            inner = self.quantiles[1:-1] if len(self.quantiles) > 4 else self.quantiles
-            places = np.linspace(0, len(inner) - 1, most).round().astype(np.int64)
-            return np.unique(inner[places])
-        order = np.argsort(-self.shares, kind="stable")[:most]
-        return order[self.shares[order] > 0].astype(np.float64)
 
     def _validate_loaded(self) -> None:
         if len(self.quantiles) and len(self.shares):
@@ -161,19 +152,3 @@ def feature_column(use: ColumnUse, part: int, like: Column, values: Floats) -> C
         return Column(like.label, values.astype(like.values.dtype), None, None, False, like.order)
     whole_numbers = np.where(missing, 0, np.round(values)).astype(like.values.dtype)
     return Column(like.label, whole_numbers, missing.astype(np.uint8), None, False, like.order)
-
-
-def with_values(
-    features: Source, uses: Sequence[ColumnUse], profile: ColumnProfile, values: Floats
-) -> Columns:
-    """Return features in which one column has other values."""
-    use = next(use for use in uses if use.name == profile.name and use.use != "dropped")
-
-    def read(position: int, where: str) -> Column:
-        own = features.column(position)
-        part = position - profile.first
-        if 0 <= part < profile.n_features:
-            return feature_column(use, part, own, values)
-        return own
-
-    return Columns(features.n_rows, features.n_features, features.names, read)
