@@ -8,6 +8,7 @@ No model is fitted for it: all predictions are out-of-fold already.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -15,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.auto.decision_rules import DecisionRules
 from committee.auto.selection import Selection
 from committee.base.arrays import Floats, Rows
 from committee.base.work import in_order
@@ -93,6 +95,10 @@ class Resamples:
         Threads that work on draws side by side.
     blocks : ndarray of int or None
         Numbers of groups or of stretches of time, whose rows are drawn together.
+    decisions : DecisionRules or None
+        How classes are decided for, anew in each draw; None for numbers.
+    select : callable
+        Returns what some rows select.
     """
 
     predictions: MemberPredictions
@@ -100,11 +106,13 @@ class Resamples:
     seed: int
     n_threads: int
     blocks: NDArray[np.intp] | None = None
+    decisions: DecisionRules | None = None
+    select: Callable[[MemberPredictions, Rows], Selection] = Selection.of
 
     def run(self, n_resamples: int = N_RESAMPLES) -> ScoreEstimate:
         """Estimate the score of the committee that all rows select."""
         everything = np.arange(self.predictions.n_rows)
-        own = self._score(self.combined, everything)
+        own = self._score(self._answered, everything)
         calls = [(number,) for number in range(n_resamples)]
         workers = min(self.n_threads, n_resamples)
         found = in_order(self.draw, calls, workers, use_threads=True, own=True)
@@ -133,10 +141,14 @@ class Resamples:
             others = np.sort(generator.permutation(others)[:n_drawn])
         drawn, rest = self._rows(units), self._rows(others)
         try:
-            selection = Selection.of(self.predictions, drawn)
-            inside = self._score(selection.combine(self.predictions.predicted[:, drawn]), drawn)
-            outside = self._score(selection.combine(self.predictions.predicted[:, rest]), rest)
-            return inside, outside, self._score(self.combined[drawn], drawn), float(n_drawn)
+            selection = self.select(self.predictions, drawn)
+            inner = selection.combine(self.predictions.predicted[:, drawn])
+            outer = selection.combine(self.predictions.predicted[:, rest])
+            if self.decisions is not None:
+                decision = self.decisions.decide(inner, self.predictions.target.part(drawn))
+                inner, outer = (self.decisions.shown(decision, each) for each in (inner, outer))
+            inside, outside = self._score(inner, drawn), self._score(outer, rest)
+            return inside, outside, self._score(self._answered[drawn], drawn), float(n_drawn)
         except ValueError:
             return None
 
@@ -144,6 +156,13 @@ class Resamples:
     def combined(self) -> Floats:
         """What the committee predicts that all rows select."""
         return self.selection.combine(self.predictions.predicted)
+
+    @cached_property
+    def _answered(self) -> Floats:
+        """The same as the metric sees it."""
+        if self.decisions is None:
+            return self.combined
+        return self.decisions.answered(self.combined, self.predictions.target)
 
     @cached_property
     def _places(self) -> list[Rows]:
