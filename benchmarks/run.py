@@ -29,7 +29,7 @@ from benchmarks.report.markdown import (
 )
 from benchmarks.report.pages import RESULTS, suite_parts, write_pages
 
-SUITES = ("smoke", "trees", "quinlan", "forests", "adaboost", "boosting", "stacking")
+SUITES = ("smoke", "trees", "quinlan", "forests", "adaboost", "boosting", "stacking", "committee")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -136,7 +136,7 @@ class AccuracyPart:
         if self.selection.tables:  # asked for by name: of any size
             tables = [table for table in list_tables(10**9) if table.name in self.selection.tables]
         elif settings.tables_per_task is not None:
-            tables = list(_first_of_each_task(tables, settings.tables_per_task))
+            tables = list(first_of_each_task(tables, settings.tables_per_task))
         half = self.selection.half
         return [table for table in tables if not half or half_of(table.name) == half]
 
@@ -163,7 +163,8 @@ class AccuracyPart:
         return [*goals, *is_safe(reader, mine)]
 
 
-def _first_of_each_task(tables: Sequence[TableInfo], count: int) -> Iterator[TableInfo]:
+def first_of_each_task(tables: Sequence[TableInfo], count: int) -> Iterator[TableInfo]:
+    """Return the first so many tables of each task."""
     seen: dict[str, int] = {}
     for table in tables:
         seen[table.task] = seen.get(table.task, 0) + 1
@@ -205,20 +206,24 @@ def _measure(
     known = {key: cache.find(key, settings.seconds) for key in keys}
     missing = [key for key in keys if known[key] is None]
     if missing:
-        for key, run in _trials(table, contestant, missing, settings):
+        for key, run in trials(table, contestant, missing, settings):
             cache.put(key, run)
             known[key] = run
     return [_short(run) for run in known.values() if run is not None]
 
 
-def _trials(
-    table: TableInfo, contestant: Contestant, keys: Sequence[RunKey], settings: AccuracySize
+def trials(
+    table: TableInfo,
+    contestant: Contestant,
+    keys: Sequence[RunKey],
+    settings: AccuracySize,
+    trial: str = "benchmarks.parts.trial:Trial",
 ) -> Iterator[tuple[RunKey, dict[str, Any]]]:
     """Fit seed by seed in one process; after a fit that did not end no other is tried."""
     left, seconds = list(keys), settings.seconds
     try:
         with Worker(
-            "benchmarks.parts.trial:Trial",
+            trial,
             python=contestant.python,
             table=asdict(table),
             contestant=asdict(contestant),

@@ -33,9 +33,7 @@ class Trial:
 
     def run(self, seed: int) -> dict[str, Any]:
         """Fit and score; an exception of the library is a failure, which is a result."""
-        X_train, X_test, y_train, y_test = cut_table(self._X, self._y, self._info, seed)
-        # The rows have been shuffled: the first ones are a random part.
-        X_train, y_train = X_train[: self._train_rows], y_train[: self._train_rows]
+        X_train, X_test, y_train, y_test = self.cut(seed)
         params = {**self._contestant.params, "random_state": seed}
         contestant = replace(self._contestant, params=params)
         with warnings.catch_warnings():
@@ -44,15 +42,22 @@ class Trial:
                 reading, model = measure_call(lambda: contestant.build().fit(X_train, y_train))
                 score = table_score(self._info.metric, y_test, self._answer(model, X_test))
             except Exception as error:
-                return {"failure": _first_line(error)}
+                return {"failure": first_line(error)}
         if not np.isfinite(score):
             return {"failure": f"its score is {score}", **asdict(reading)}
         return {"score": score, **asdict(reading)}
+
+    def cut(self, seed: int) -> tuple[Any, Any, Any, Any]:
+        """Return X_train, X_test, y_train and y_test of a seed."""
+        X_train, X_test, y_train, y_test = cut_table(self._X, self._y, self._info, seed)
+        # The rows have been shuffled: the first ones are a random part.
+        return X_train[: self._train_rows], X_test, y_train[: self._train_rows], y_test
 
     def _answer(self, model: Any, X: Any) -> Any:
         return model.predict_proba(X) if self._info.is_classification else model.predict(X)
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Return the kind of an error and the first line of its message."""
     lines = str(error).splitlines() or [""]
     return f"{type(error).__name__}: {lines[0]}"[:LONGEST_MESSAGE]

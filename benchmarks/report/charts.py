@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from benchmarks.parts.published import PublishedPart
+from benchmarks.parts.searches import mean_ranks
 from benchmarks.report.markdown import best, number
 from benchmarks.report.pages import DOCS, suite_parts, suite_results
 
@@ -57,6 +59,7 @@ CHARTS = {
         Panel("stack-s", "Stack, 20,000 x 20"),
         Panel("small", "Stack, 569 x 30"),
     ),
+    "committee": (Panel("searches", "Mean rank on real tables of the judging half"),),
 }
 
 
@@ -69,6 +72,8 @@ def _panel_values(suite: str, panel: Panel) -> dict[str, float]:
     result = suite_results(suite)[panel.part]["result"]
     if "errors" in result:
         return _errors(suite, panel.part, result)
+    if "tables" in result:
+        return mean_ranks(result)
     found = {
         key: seconds
         for key, seconds in _seconds(result).items()
@@ -108,15 +113,15 @@ def draw(suite: str) -> None:
     figure, axes = plt.subplots(
         len(values), figsize=(8, sum(heights)), height_ratios=heights, layout="constrained"
     )
-    for axis, (title, bars) in zip(axes, values.items(), strict=True):
-        colours = [_OURS if name.startswith("committee") else _PEER for name in bars]
+    for axis, (title, bars) in zip(np.atleast_1d(axes), values.items(), strict=True):
+        colours = [_OURS if name.startswith(("committee", "our ")) else _PEER for name in bars]
         drawn = axis.barh(list(bars), list(bars.values()), color=colours)
         axis.bar_label(drawn, [number(value) for value in bars.values()], padding=3, fontsize=9)
         axis.invert_yaxis()
         axis.margins(x=0.1)
         axis.tick_params(labelsize=9)
         axis.spines[["top", "right"]].set_visible(False)
-        unit = "" if title.startswith("Error") else ": seconds to fit"
+        unit = "" if title.startswith(("Error", "Mean rank")) else ": seconds to fit"
         axis.set_title(title + unit, fontsize=10, loc="left")
     path = DOCS / "images" / f"benchmark-{suite}.png"
     figure.savefig(path, dpi=110, metadata={"Description": json.dumps(values), "Software": ""})
@@ -125,4 +130,5 @@ def draw(suite: str) -> None:
 
 if __name__ == "__main__":
     for name in CHARTS:
-        draw(name)
+        if suite_results(name):
+            draw(name)

@@ -35,6 +35,7 @@ TITLES = {
     "adaboost": "AdaBoost",
     "quinlan": "ID3 and C4.5",
     "stacking": "Stacking",
+    "committee": "The committee in one line",
 }
 _RANK = "mean rank of the defaults on the judge half: committee better than CatBoost"
 _STUMPS = "predict 100,000 rows by the committee of 100,000 x 28: committee stumps, 2 threads"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from committee.tables.frame import make_frame
 
-__all__ = ["load_penguins", "load_ten_points"]
+__all__ = ["load_penguins", "load_ten_points", "penguins_file"]
 
 _TEXT = ("species", "island", "sex")
 _TARGETS = ("species", "island", "body_mass_g", "flipper_length_mm", "sex")
@@ -51,11 +52,28 @@ def load_penguins(
     if target not in _TARGETS:
         accepted = ", ".join(f'"{name}"' for name in _TARGETS)
         raise ValueError(f"target must be one of {accepted}; got {target!r}")
-    columns = _read_columns("penguins.csv")
+    columns = _read_columns()
     keep = [row for row, value in enumerate(columns[target]) if value is not None]
     columns = {name: [values[row] for row in keep] for name, values in columns.items()}
     y = np.array(columns.pop(target))
     return make_frame(columns, backend), y
+
+
+def penguins_file() -> Path:
+    """Return the path of the Palmer penguins as a CSV file, as it comes with the package.
+
+    Returns
+    -------
+    path : Path
+        Where it is.
+
+    Examples
+    --------
+    >>> from committee.datasets import penguins_file
+    >>> penguins_file().read_text().splitlines()[1]
+    'Adelie,Torgersen,39.1,18.7,181,3750,male,2007'
+    """
+    return Path(str(resources.files("committee") / "data" / "penguins.csv"))
 
 
 def load_ten_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -84,10 +102,10 @@ def load_ten_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return np.array(above + below, np.float64), np.repeat([1, -1], 5)
 
 
-def _read_columns(file_name: str) -> dict[str, list[Any]]:
+def _read_columns() -> dict[str, list[Any]]:
     """Columns of a bundled table: text as str, all else as float (year as int), NA as None."""
-    path = resources.files("committee") / "data" / file_name
-    header, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())
+    text = penguins_file().read_text(encoding="utf-8")
+    header, *rows = csv.reader(text.splitlines())
 
     def convert(name: str, cell: str) -> Any:
         if cell == "NA":

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor
-from committee.auto.bags import FoldTeams
+from committee.auto.runs import Run
 
 SMALL = {"budget": 0.3, "random_state": 0}
 
@@ -133,32 +133,15 @@ def test_a_time_limit_ends_the_search_after_the_first_model():
     assert len(limited.leaderboard_) == 1
 
 
-def test_an_interrupt_keeps_the_models_that_there_are(monkeypatch):
-    X, y = make_classification(120, random_state=0)
-    fit, calls = FoldTeams.fit, []
-
-    def interrupted(self, *arguments):
-        calls.append(arguments)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return fit(self, *arguments)
-
-    monkeypatch.setattr(FoldTeams, "fit", interrupted)
-    with pytest.warns(UserWarning, match="interrupted"):
-        model = CommitteeClassifier(**SMALL).fit(X, y)
-    assert model.interrupted_
-    assert len(model.leaderboard_) == 2
-
-
 def test_an_interrupt_before_the_first_model_changes_nothing(monkeypatch):
     X, y = make_classification(120, random_state=0)
     model = CommitteeClassifier(**SMALL).fit(X, y)
     before = dict(vars(model))
 
-    def interrupted(self, *arguments):
+    def interrupted(self):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(FoldTeams, "fit", interrupted)
+    monkeypatch.setattr(Run, "step", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[:50], y[:50])
     assert vars(model) == before

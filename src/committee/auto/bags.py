@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from committee.auto.budget import Budget
-from committee.auto.portfolio import FEATURES, MATRIX, Candidate
+from committee.auto.folds import Split, Splits
+from committee.auto.portfolio import FEATURES, Candidate
 from committee.base.arrays import Floats, Rows
-from committee.base.work import Progress, resolve_threads
-from committee.boosting.fit import BoostingModel
-from committee.boosting.fold_fits import fit_folds
 from committee.combining.fold_mean import FoldMean
 from committee.members.output import Output
-from committee.members.training import Task, TrainingData
+from committee.members.training import Template, TrainingData
 
-Split = tuple[Rows, Rows]
+_N_PARTS = 5  # of rows held out once, to see how scores vary
+_SMALL_CELLS = 2**22  # of a table; larger ones are not copied, and fits have all threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,17 +28,20 @@ class Bag:
     ----------
     candidate : Candidate
         What was fitted.
+    models : list of estimators
+        One for each fold.
     member : estimator
-        Predicts by the mean of the models of the folds.
+        Predicts by the mean of the models, by the last one where folds go forward in time.
     output : Output
         How its predictions are read.
     predictions : ndarray of float64, shape (n_rows, n_values)
-        On each training row by models that have not seen it.
+        On each training row by models that have not seen it; NaN for rows in no fold.
     seconds : float
         What the fits took.
     """
 
     candidate: Candidate
+    models: list[Any]
     member: Any
     output: Output
     predictions: Floats
@@ -55,74 +56,95 @@ class FoldTeams:
     ----------
     teams : dict of str to TrainingData
         By what is read: features, the matrix, the table.
-    splits : sequence of (train, test)
-        Rows of each fold.
+    folds : Splits
+        The rows of each fold.
     n_classes : int
         Number of classes; 0 for numbers.
     """
 
     teams: dict[str, TrainingData]
-    splits: Sequence[Split]
+    folds: Splits
     n_classes: int
 
-    def fit(self, candidate: Candidate, number: int, budget: Budget, share: float) -> Bag:
-        """Fit a candidate to the rows outside of each fold.
+    @property
+    def splits(self) -> list[Split]:
+        return self.folds.folds
 
-        Parameters
-        ----------
-        candidate : Candidate
-            What is fitted.
-        number : int
-            Its place, which its seed depends on.
-        budget : Budget
-            What is done is counted there.
-        share : float
-            Of the work that is left, for boosting, which goes on as long as it improves.
-        """
-        begin = time.monotonic()
-        cost = candidate.cost * self.share_of_rows * len(self.splits)
-        team = self.teams[candidate.reads]
-        output = self._output(candidate)
-        template = team.template(candidate.name, number, candidate.estimator)
-        if isinstance(candidate.estimator, BoostingModel):
-            model = template.copy(resolve_threads(team.n_jobs))
-            models = self._boosted(model, team, budget, cost, budget.left * share)
-            predicted: list[Any] = [
-                team.predict(fitted, output, test)
-                for fitted, (_, test) in zip(models, self.splits, strict=True)
-            ]
-        else:
-            tasks = [Task(template, train, test=test, output=output) for train, test in self.splits]
-            results = team.run(tasks, Progress("", "", len(tasks), 0))
-            budget.use(cost)
-            models, predicted = [each for each, _ in results], [each for _, each in results]
-        predictions = np.full((len(team.y), self.n_classes or 1), np.nan)
-        for (_, test), part in zip(self.splits, predicted, strict=True):
-            predictions[test] = part
-        member = FoldMean(output, models)
-        return Bag(candidate, member, output, predictions, time.monotonic() - begin)
-
-    def _output(self, candidate: Candidate) -> Output:
-        is_own = candidate.reads in (FEATURES, MATRIX)
-        has_shares = self.n_classes and (is_own or hasattr(candidate.estimator, "predict_proba"))
-        return Output("predict_proba" if has_shares else "predict", self.n_classes)
+    @cached_property
+    def scored(self) -> Rows:
+        """The rows in some fold, ascending: all, or those that were held out."""
+        return np.sort(np.concatenate([test for _, test in self.splits]))
 
     @property
-    def share_of_rows(self) -> float:
-        """Share of the rows that the model of a fold learns from."""
-        train, test = self.splits[0]
-        return len(train) / (len(train) + len(test))
+    def scored_parts(self) -> list[tuple[int, Rows]]:
+        """Parts of the scored rows, several in any case: the number of the fold, and rows."""
+        tests = [test for _, test in self.splits]
+        n_parts = 1 if len(tests) > 1 else _N_PARTS
+        return [(fold, part) for fold, test in enumerate(tests) for part in _deal(test, n_parts)]
 
-    def _boosted(
-        self, model: Any, team: TrainingData, budget: Budget, cost: float, most: float
-    ) -> list[Any]:
-        """Return the models of all folds, with the number of rounds that suits all of them."""
-        before = budget.used
+    @property
+    def n_rows(self) -> int:
+        return len(next(iter(self.teams.values())).y)
 
-        def may_go_on(n_rounds: int) -> bool:
-            budget.used = before + n_rounds * cost
-            return budget.used - before < most and not budget.is_late()
+    @property
+    def work(self) -> float:
+        """What fits to all folds cost, in fits to all rows."""
+        return sum(len(train) for train, _ in self.splits) / self.n_rows
 
-        parts = [test for _, test in self.splits]
-        models: list[Any] = fit_folds(model, team.shared, team.y, team.weights, parts, may_go_on)[0]
-        return models
+    @property
+    def is_small(self) -> bool:
+        """Whether fits to several folds run side by side, and have copies of their rows."""
+        table = self.teams[FEATURES].table
+        return bool(table.n_rows * table.n_features <= _SMALL_CELLS)
+
+    def parts(self, reads: str) -> list[tuple[Any, Any, Any]]:
+        """Return the table, target and weights of the fit to each fold.
+
+        They are copies of rows while the table is small. In a large one the rows of the fold have
+        weight zero.
+        """
+        if reads not in self._parts:
+            self._parts[reads] = [self._part(self.teams[reads], train) for train, _ in self.splits]
+        return self._parts[reads]
+
+    @cached_property
+    def _parts(self) -> dict[str, list[tuple[Any, Any, Any]]]:
+        return {}
+
+    def _part(self, team: TrainingData, train: Rows) -> tuple[Any, Any, Any]:
+        if self.is_small:
+            part = team.shared.part(train)
+            return part, team.y[train], part.weights
+        weights = np.zeros(len(team.y))
+        weights[train] = 1.0 if team.weights is None else team.weights[train]
+        return team.shared, team.y, weights
+
+    def template(self, candidate: Candidate, number: int) -> Template:
+        """Return what the models of a candidate are copies of; its number decides the seed."""
+        return self.teams[candidate.reads].template(candidate.name, number, candidate.estimator)
+
+    def output(self, candidate: Candidate) -> Output:
+        """Return how the predictions of a candidate are read."""
+        has_shares = self.n_classes and hasattr(candidate.estimator, "predict_proba")
+        return Output("predict_proba" if has_shares else "predict", self.n_classes)
+
+    def bag(
+        self,
+        candidate: Candidate,
+        models: Sequence[Any],
+        seconds: float,
+        parts: Sequence[Floats] | None = None,
+    ) -> Bag:
+        """Return the member of the models of all folds; parts are their predictions, if known."""
+        team, output = self.teams[candidate.reads], self.output(candidate)
+        predictions = np.full((self.n_rows, self.n_classes or 1), np.nan)
+        for fold, (_, test) in enumerate(self.splits):
+            known = None if parts is None else parts[fold]
+            predictions[test] = team.predict(models[fold], output, test) if known is None else known
+        kept = list(models[-1:] if self.folds.is_forward else models)
+        member = FoldMean(output, kept)
+        return Bag(candidate, list(models), member, output, predictions, seconds)
+
+
+def _deal(rows: Rows, n_parts: int) -> list[Rows]:
+    return [rows[start::n_parts] for start in range(n_parts)]

@@ -2,15 +2,13 @@
 
 One unit is about one second of one core of a server of 2023. Work is counted by formulas of the
 size of the table and of what was fitted, never by a clock: with the same budget a search makes the
-same steps on any machine. A time limit stops it where the clock decides, which no budget repeats;
-`used` is the work that was done.
+same steps on any machine. A time limit stops it where the clock decides, and the work done until
+then repeats it.
 """
 
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import dataclass, field
 
 # Of a budget that is chosen automatically: units at so many cells, growing with the square root.
 _UNITS, _CELLS = 60.0, 200_000
@@ -29,43 +27,6 @@ def automatic_budget(n_rows: int, n_features: int, quality: str) -> float:
     """
     units = _UNITS * (n_rows * n_features / _CELLS) ** 0.5
     return float(round(max(units, _LEAST_UNITS) * _FACTOR[quality], 1))
-
-
-@dataclass
-class Budget:
-    """What a search may still do.
-
-    Parameters
-    ----------
-    units : float
-        All of its work.
-    time_limit : float or None
-        Seconds after which it ends, whatever work is left.
-    used : float
-        Work done so far.
-    """
-
-    units: float
-    time_limit: float | None = None
-    used: float = 0.0
-    begin: float = field(default_factory=time.monotonic)
-
-    @property
-    def left(self) -> float:
-        return max(self.units - self.used, 0.0)
-
-    @property
-    def seconds(self) -> float:
-        """Return the time since the beginning."""
-        return time.monotonic() - self.begin
-
-    def is_late(self) -> bool:
-        """Return whether the time limit is reached."""
-        return self.time_limit is not None and self.seconds >= self.time_limit
-
-    def use(self, units: float) -> None:
-        """Count work."""
-        self.used += units
 
 
 # --- what fits cost -----------------------------------------------------------------------------

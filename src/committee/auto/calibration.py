@@ -10,6 +10,7 @@ from committee.base.arrays import Floats
 _LEAST = 1e-15  # a probability is no smaller
 _SHRINKAGE = 50.0  # rows that a temperature of one is worth
 _RANGE = 2.5  # of the logarithm of the temperature
+_HALVINGS = 9  # of the range
 
 
 def with_temperature(shares: Floats, temperature: float) -> Floats:
@@ -46,22 +47,26 @@ def fit_temperature(shares: Floats, codes: NDArray[np.integer], weights: Floats 
     >>> 2 < fit_temperature(shares, codes, None) < 3
     True
     """
-    logs = np.log(np.maximum(shares, _LEAST))
-    rows = np.arange(len(codes))
+    logs = np.log(np.maximum(shares.T, _LEAST, order="C"))  # rows last: sums over classes are fast
+    truth = logs[codes, np.arange(len(codes))]
     parts = np.ones(len(codes)) if weights is None else weights
     penalty = _SHRINKAGE * parts.mean()
 
     def slope(log_temperature: float) -> float:
         """Return the derivative of the penalized loss."""
         inverse = np.exp(-log_temperature)
-        scaled = logs * inverse
-        powers = np.exp(scaled - scaled.max(axis=1, keepdims=True))
-        means = (powers * logs).sum(axis=1) / powers.sum(axis=1)
-        gain = float((parts * (logs[rows, codes] - means)).sum())
+        powers = logs * inverse
+        powers -= powers.max(axis=0)
+        np.exp(powers, out=powers)
+        means = (powers * logs).sum(axis=0) / powers.sum(axis=0)
+        gain = float((parts * (truth - means)).sum())
         return float(gain * inverse + penalty * log_temperature)
 
+    # The loss is convex in the inverse: its slope changes sign once.
     low, high = -_RANGE, _RANGE
-    for _ in range(40):  # the loss is convex in the inverse: its slope changes sign once
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if slope(middle) > 0 else (middle, high)
-    return float(np.exp((low + high) / 2))
+    below, above = slope(low), slope(high)  # nearly a straight line in between
+    share = min(max(below / (below - above), 0.0), 1.0) if below < above else 0.5
+    return float(np.exp(low + share * (high - low)))

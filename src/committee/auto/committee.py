@@ -28,12 +28,19 @@ class CommitteeClassifier(ClassifierMixin, AutoModel):
         `n_jobs`. "auto" grows with the square root of the number of cells: 60 units for 10,000
         rows and 20 columns, about half a minute on two cores.
     time_limit : float or None, default=None
-        Seconds after which no new work is begun. Where the search stops then depends on the
-        machine and cannot be repeated exactly, not by `budget_` either. With both, what comes first
-        ends the search; with a time limit alone there is no other limit.
+        Seconds from the call to the result. The clock decides only after which step the search
+        ends: ``budget=model.budget_`` without a time limit makes the same committee again. With a
+        budget and a time limit, what comes first ends the search; with a time limit alone there is
+        no other limit. At least one model is fitted in any case.
     scoring : str, callable or None, default=None
         What members are chosen by: a scorer of scikit-learn or its name. None is minus the
         log loss.
+    members : "auto", list or dict, default="auto"
+        What is tried. A list has "auto" for the models of the library, names of some of these as
+        on `leaderboard_`, and (name, estimator) pairs of your own; a dict has only your own. An
+        estimator of another library gets the rows as they came in class codes or numbers, and is
+        left out with a warning where it fails. A committee with such a member cannot be saved by
+        `committee.save`.
     random_state : int, RandomState or None, default=None
         Sets folds and draws of members.
     n_jobs : int or None, default=None
@@ -104,6 +111,7 @@ class CommitteeClassifier(ClassifierMixin, AutoModel):
         budget: float | str = "auto",
         time_limit: float | None = None,
         scoring: Any = None,
+        members: Any = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -112,6 +120,7 @@ class CommitteeClassifier(ClassifierMixin, AutoModel):
         self.budget = budget
         self.time_limit = time_limit
         self.scoring = scoring
+        self.members = members
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -144,12 +153,19 @@ class CommitteeRegressor(RegressorMixin, AutoModel):
         `n_jobs`. "auto" grows with the square root of the number of cells: 60 units for 10,000
         rows and 20 columns, about half a minute on two cores.
     time_limit : float or None, default=None
-        Seconds after which no new work is begun. Where the search stops then depends on the
-        machine and cannot be repeated exactly, not by `budget_` either. With both, what comes first
-        ends the search; with a time limit alone there is no other limit.
+        Seconds from the call to the result. The clock decides only after which step the search
+        ends: ``budget=model.budget_`` without a time limit makes the same committee again. With a
+        budget and a time limit, what comes first ends the search; with a time limit alone there is
+        no other limit. At least one model is fitted in any case.
     scoring : str, callable or None, default=None
         What members are chosen by: a scorer of scikit-learn or its name. None is minus the root
         mean squared error.
+    members : "auto", list or dict, default="auto"
+        What is tried. A list has "auto" for the models of the library, names of some of these as
+        on `leaderboard_`, and (name, estimator) pairs of your own; a dict has only your own. An
+        estimator of another library gets the rows as they came in class codes or numbers, and is
+        left out with a warning where it fails. A committee with such a member cannot be saved by
+        `committee.save`.
     random_state : int, RandomState or None, default=None
         Sets folds and draws of members.
     n_jobs : int or None, default=None
@@ -214,6 +230,7 @@ class CommitteeRegressor(RegressorMixin, AutoModel):
         budget: float | str = "auto",
         time_limit: float | None = None,
         scoring: Any = None,
+        members: Any = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -222,6 +239,7 @@ class CommitteeRegressor(RegressorMixin, AutoModel):
         self.budget = budget
         self.time_limit = time_limit
         self.scoring = scoring
+        self.members = members
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 
 from committee.auto.committee import CommitteeClassifier, CommitteeRegressor
 from committee.base.warn import warn
+from committee.io.column_format import FileFormat
+from committee.io.csv_table import CsvOptions
+from committee.io.errors import counted, no_column
+from committee.io.reading import OpenedTable, open_files
 from committee.tables.column import Column
-from committee.tables.csv_file import read_csv
 from committee.tables.native_table import AnyTable
 from committee.tables.source import Source
 
@@ -38,15 +41,40 @@ class Problem:
         Whether it is a class.
     reason : str
         Why, in words.
+    target : str
+        The name of the target.
     n_left_out : int
         Rows without a target.
+    file_format : FileFormat or None
+        How the files of the table are written, if it is from files.
     """
 
     X: Source
     y: NDArray[Any]
     is_classification: bool
     reason: str
+    target: Any
     n_left_out: int
+    file_format: FileFormat | None = None
+
+    @property
+    def task(self) -> str:
+        """Return "classification" or "regression"."""
+        return "classification" if self.is_classification else "regression"
+
+    @property
+    def words(self) -> str:
+        """What is to be predicted, and why so."""
+        return f"{self.task} of {self.target!r}: {self.reason}"
+
+    def fit(self, weights: Any = None, groups: Any = None, **parameters: Any) -> Any:
+        """Return a fitted committee."""
+        kind: Any = CommitteeClassifier if self.is_classification else CommitteeRegressor
+        model = kind(**parameters).fit(self.X, self.y, weights, groups=groups)
+        model.target_name_ = self.target
+        if self.file_format is not None:
+            model.file_format_ = self.file_format
+        return model
 
 
 def train(data: Any, target: Any, *, task: str = "auto", **parameters: Any) -> Any:
@@ -55,8 +83,8 @@ def train(data: Any, target: Any, *, task: str = "auto", **parameters: Any) -> A
     Parameters
     ----------
     data : table, path or list of paths
-        A pandas, polars or pyarrow table, or CSV files: with any delimiter, encoding and decimal
-        mark, plain or gzip.
+        A pandas, polars or pyarrow table, or files: CSV with any delimiter, encoding and decimal
+        mark, JSON lines, Parquet or Feather; text may be packed by gzip, bzip2, xz or zip.
     target : str
         Name of the column to predict. Rows in which it is missing are left out, with a warning.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -80,54 +108,66 @@ def train(data: Any, target: Any, *, task: str = "auto", **parameters: Any) -> A
     >>> type(model).__name__, model.member_names_[0] in str(model.leaderboard_)
     ('CommitteeClassifier', True)
     """
-    problem = pose(open_table(data), target, task)
+    opened = open_table(data)
+    problem = pose(opened, target, task)
     if problem.n_left_out:
         warn(
-            f"{problem.n_left_out} rows are left out, in which the target {target!r} is missing",
+            f"{counted(problem.n_left_out, 'row')} left out, in which the target {target!r} is "
+            "missing",
         )
     verbose = parameters.setdefault("verbose", 1)
     if verbose:
-        what = "classification" if problem.is_classification else "regression"
-        sys.stderr.write(f"committee: {what} of {target!r}: {problem.reason}\n")
-    kind: Any = CommitteeClassifier if problem.is_classification else CommitteeRegressor
-    model = kind(**parameters).fit(problem.X, problem.y)
-    model.target_name_ = target
-    return model
+        for line in (*opened.notes, problem.words):
+            sys.stderr.write(f"committee: {line}\n")
+    return problem.fit(**parameters)
 
 
-def open_table(data: Any) -> Source:
+def open_table(data: Any, options: CsvOptions | None = None) -> OpenedTable:
     """Return a table, or the table of a file or of several, with the names of its columns."""
     if isinstance(data, str | Path):
-        return read_csv(data).inferred()
+        return open_files([data], options)
     if isinstance(data, Sequence) and data and all(isinstance(each, str | Path) for each in data):
-        return read_csv(*data).inferred()
-    return AnyTable(data).opened()
+        return open_files(data, options)
+    return OpenedTable(AnyTable(data).opened(), None, [])
 
 
-def pose(source: Source, target: Any, task: str = "auto") -> Problem:
-    """Split a table into the target and the rest, and find out what kind of target it is."""
+def pose(
+    opened: OpenedTable, target: Any, task: str = "auto", others: Collection[str] = ()
+) -> Problem:
+    """Split a table into the target and the rest, and find out what kind of target it is.
+
+    Columns in `others` are left out.
+    """
+    source = opened.source
     if task not in TASKS:
         raise ValueError(f"task must be one of {TASKS}; got {task!r}")
     names = source.names
-    if names is None or target not in names:
-        known = "no names" if names is None else "the columns " + ", ".join(map(repr, names[:20]))
-        raise ValueError(f"target must name a column of the table; got {target!r}, it has {known}")
+    if names is None:
+        raise ValueError(
+            f"target must name a column of the table; got {target!r}, and columns have no names"
+        )
+    for name in (target, *others):
+        if name not in names:
+            raise ValueError(no_column(name, names, "the table"))
     place = names.index(target)
     column = source.column(place)
     present = np.flatnonzero(~column.missing())
     if len(present) == 0:
         raise ValueError(f"the target column {target!r} is empty")
-    others = np.array([k for k in range(source.n_features) if k != place], np.int64)
-    if len(others) == 0:
+    used = np.array(
+        [k for k, name in enumerate(names) if k != place and name not in others], np.int64
+    )
+    if len(used) == 0:
         raise ValueError(f"the table has no column besides the target {target!r}")
     rows = None if len(present) == source.n_rows else present
     taken = column if rows is None else column.take(rows)
     is_classes, reason = (
         kind_of_target(taken) if task == "auto" else (task == "classification", "as given")
     )
-    X = source.take(rows, others)
-    y = _values(taken, is_classes, target)
-    return Problem(X, y, is_classes, reason, source.n_rows - len(present))
+    X = source.take(rows, used)
+    y = target_values(taken, is_classes, target)
+    n_left_out = source.n_rows - len(present)
+    return Problem(X, y, is_classes, reason, target, n_left_out, opened.file_format)
 
 
 def kind_of_target(column: Column) -> tuple[bool, str]:
@@ -153,7 +193,8 @@ def kind_of_target(column: Column) -> tuple[bool, str]:
     return False, f"it has {len(distinct)} different numbers"
 
 
-def _values(column: Column, is_classes: bool, target: str) -> NDArray[Any]:
+def target_values(column: Column, is_classes: bool, target: str) -> NDArray[Any]:
+    """Return a target without missing values as labels or numbers."""
     if column.levels is not None:
         if not is_classes:
             raise ValueError(

@@ -337,6 +337,12 @@ def plain_algebra(n_cells: int, own: bool) -> AbstractContextManager[Any]:
     return limit
 
 
+def limited_threads(n_threads: int) -> AbstractContextManager[Any]:
+    """Keep libraries that take no number of threads to so many."""
+    limit: AbstractContextManager[Any] = _controller().limit(limits=n_threads)
+    return limit
+
+
 def _controller() -> Any:
     return _find_controller("scipy.linalg" in sys.modules)
 

@@ -247,16 +247,9 @@ class RoundChoice:
             raise ValueError("the curve is empty or has gaps")
 
 
-def choose_rounds(
-    jobs: Sequence[BoostingJob],
-    most: int,
-    patience: int,
-    progress: Progress,
-    kept: Sequence[list[list[Any]]] | None = None,
-    may_go_on: Callable[[int], bool] = lambda n_rounds: True,
-    n_workers: int = 1,
-) -> RoundChoice:
-    """Boost all folds side by side until their mean curve has passed its best round.
+@dataclass(eq=False)
+class RoundSearch:
+    """A search for the number of rounds, which goes on in steps of a few rounds of all folds.
 
     Parameters
     ----------
@@ -267,41 +260,80 @@ def choose_rounds(
     patience : int
         Rounds without a new best that end the search; at least a third of the best round's
         number, because long curves turn slowly.
-    progress : Progress
-        Shows the number of rounds after each step.
-    kept : sequence of list or None, default=None
-        Lists that the members of the rounds of each job are added to; None drops them.
-    may_go_on : callable
-        Called with the number of rounds after each step; False ends the search.
     n_workers : int, default=1
         Threads that run jobs side by side.
+    keeps_members : bool, default=False
+        Whether `made` gets the members of all rounds.
+
+    Attributes
+    ----------
+    n_rounds : int
+        Rounds that all folds have done.
+    made : list of lists
+        The members of these rounds, for each job.
+    choice : RoundChoice
+        The curve so far, and its best round; after the first step.
+    reason : str
+        Why there are no more rounds; empty as long as it may go on.
+    """
+
+    jobs: Sequence[BoostingJob]
+    most: int
+    patience: int
+    n_workers: int = 1
+    keeps_members: bool = False
+    n_rounds: int = 0
+    made: list[list[list[Any]]] = field(default_factory=list)
+    choice: RoundChoice = field(init=False)
+    reason: str = ""
+
+    def step(self, n_rounds: int = _STEP) -> None:
+        """Boost all folds by some rounds, and look at the curves."""
+        end = min(self.n_rounds + n_rounds, self.most)
+        made = _side_by_side(self.jobs, self.n_rounds, end, self.n_workers)
+        curves = np.array([_curve(job) for job in self.jobs])
+        is_score = any(job.watch is not None and job.watch.scoring is not None for job in self.jobs)
+        choice = RoundChoice.of_curves(curves, is_score)
+        best, reason = choice.n_rounds, ""
+        if end - best >= max(self.patience, best // 3):
+            reason = f"none of the last {end - best} was better"
+        elif _is_done(choice):
+            reason = "nothing is left of the loss"
+        elif end == self.most:
+            reason = "the limit was reached"
+        # What is known of a step changes at once: after an interrupt the step before counts.
+        own = (curves.argmin(axis=1) + 1).tolist()
+        if reason:
+            _log.debug("%s, by part %s; %s", choice.summary, own, reason)
+        if self.keeps_members:
+            before = self.made or [[] for _ in self.jobs]
+            made = [[*old, *new] for old, new in zip(before, made, strict=True)]
+            self.made = made
+        self.choice, self.n_rounds, self.reason = choice, end, reason
+
+
+def choose_rounds(
+    jobs: Sequence[BoostingJob], most: int, patience: int, progress: Progress
+) -> RoundChoice:
+    """Boost all folds side by side until their mean curve has passed its best round.
+
+    Parameters
+    ----------
+    jobs, most, patience
+        See `RoundSearch`.
+    progress : Progress
+        Shows the number of rounds after each step.
 
     Returns
     -------
     choice : RoundChoice
         The curve, and its best round.
     """
-    is_score = any(job.watch is not None and job.watch.scoring is not None for job in jobs)
-    for begin in range(0, most, _STEP):
-        end = min(begin + _STEP, most)
-        made = _side_by_side(jobs, begin, end, n_workers)
-        for own, rounds in zip(kept or (), made, strict=kept is not None):
-            own += rounds
-        curves = np.array([_curve(job) for job in jobs])
-        choice = RoundChoice.of_curves(curves, is_score)
-        progress.show(end)
-        best = choice.n_rounds
-        if end - best >= max(patience, best // 3):
-            reason = f"none of the last {end - best} was better"
-        elif _is_done(choice):
-            reason = "nothing is left of the loss"
-        else:
-            reason = "" if may_go_on(end) else "the work for it is used up"
-        if reason:
-            break
-    own = (curves.argmin(axis=1) + 1).tolist()
-    _log.debug("%s, by part %s; %s", choice.summary, own, reason or "the limit was reached")
-    return choice
+    search = RoundSearch(jobs, most, patience)
+    while not search.reason:
+        search.step()
+        progress.show(search.n_rounds)
+    return search.choice
 
 
 def _side_by_side(

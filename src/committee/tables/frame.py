@@ -216,7 +216,6 @@ def make_frame(columns: Mapping[str, Sequence[Any]], backend: str | None = None)
         library: Any = name
         return nw.from_dict(dict(columns), backend=library).to_native()
     raise ImportError(
-        f"a data frame needs {backend or 'pandas, polars or pyarrow'}; "
-        "pip install 'committee[cli]' brings pyarrow",
+        f"a data frame needs {backend or 'pandas, polars or pyarrow'}; install one of them",
         name=backend or "pyarrow",
     )

@@ -3,6 +3,7 @@
 
 #include "adaboost.hpp"
 #include "booster.hpp"
+#include "csv.hpp"
 #include "forest.hpp"
 #include "gil.hpp"
 #include "grower.hpp"
@@ -28,4 +29,5 @@ NB_MODULE(_core, m) {
   committee::register_adaboost(m);
   committee::register_target_statistics(m);
   committee::register_quinlan(m);
+  committee::register_csv(m);
 }

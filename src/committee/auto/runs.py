@@ -1,0 +1,305 @@
+"""Fits of candidates to all folds, in steps, so that a search can go on with any of them.
+
+What a step does depends on the candidate and the steps before it, never on the budget or the clock.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from committee.auto.bags import Bag, FoldTeams
+from committee.auto.given import ForeignCandidate
+from committee.auto.ledger import micro
+from committee.auto.portfolio import TABLE, Candidate
+from committee.base.warn import warn
+from committee.base.work import in_order, limited_threads, plain_algebra, resolve_threads
+from committee.boosting.fit import BoostingModel
+from committee.boosting.fold_fits import FoldFits
+from committee.boosting.rounds import RoundChoice
+from committee.forests.fit import ForestModel
+from committee.members.training import Task
+
+_STEP = 0.25  # units that a step should not exceed by far, where it can be made smaller
+_MOST_ROUNDS, _LEAST_ROUNDS = 10, 30  # of boosting in a step; in all, to be worth beginning
+_BAG_SHARE = 0.1  # of the time of a fit that a bag takes, as long as none was made
+_MOST_TREES, _LEAST_TREES = 20, 5  # of a forest in a step
+
+
+@dataclass(frozen=True, eq=False)
+class Progressed:
+    """How far a run has come.
+
+    Attributes
+    ----------
+    used : int
+        Millionths of a unit so far.
+    seconds : float
+        What this took.
+    made : object
+        What the models are made of.
+    is_done : bool
+        Whether nothing is left to do.
+    """
+
+    used: int = 0
+    seconds: float = 0.0
+    made: Any = None
+    is_done: bool = False
+
+
+class Run(ABC):
+    """The fits of one candidate.
+
+    Parameters
+    ----------
+    teams : FoldTeams
+        The rows.
+    candidate : Candidate
+        What is fitted.
+    number : int
+        Its place in the portfolio, which its seed depends on.
+
+    Attributes
+    ----------
+    so_far : Progressed
+        How far it has come.
+    """
+
+    def __init__(self, teams: FoldTeams, candidate: Candidate, number: int) -> None:
+        self.teams, self.candidate, self.number = teams, candidate, number
+        self.so_far = Progressed()
+        self._bag: tuple[Progressed, Bag] | None = None
+        self._bag_rate = 0.0  # seconds of `bag` for a millionth of a unit
+
+    @property
+    @abstractmethod
+    def cost(self) -> int:
+        """Millionths of a unit that the next step costs."""
+
+    @property
+    def least(self) -> int:
+        """Millionths of a unit without which the candidate is not worth beginning."""
+        return self.cost
+
+    @property
+    def used(self) -> int:
+        return self.so_far.used
+
+    @property
+    def is_done(self) -> bool:
+        return self.so_far.is_done
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether there are models."""
+        return self.used > 0
+
+    @property
+    def rest(self) -> int:
+        """Millionths of a unit until there is something more to use."""
+        return self.cost
+
+    def step(self) -> None:
+        """Do the next step; an interrupt leaves what was there before."""
+        begin, cost, before = time.monotonic(), self.cost, self.so_far
+        made, is_done = self._step(before.made)
+        seconds = before.seconds + time.monotonic() - begin
+        self.so_far = Progressed(before.used + cost, seconds, made, is_done)
+
+    def bag(self) -> Bag:
+        """Return the member that there is after the steps so far."""
+        now = self.so_far
+        if self._bag is None or self._bag[0] is not now:
+            begin = time.monotonic()
+            bag = self._bag_of(now)
+            self._bag, self._bag_rate = (now, bag), (time.monotonic() - begin) / now.used
+        return self._bag[1]
+
+    @property
+    def closing_seconds(self) -> float:
+        """Return how long the next `bag` will take."""
+        if not self.is_usable or (self._bag is not None and self._bag[0] is self.so_far):
+            return 0.0
+        return self._bag_rate * self.used if self._bag_rate else _BAG_SHARE * self.so_far.seconds
+
+    def _bag_of(self, now: Progressed) -> Bag:
+        return self.teams.bag(self.candidate, self._models(now.made), now.seconds)
+
+    @abstractmethod
+    def _step(self, made: Any) -> tuple[Any, bool]:
+        """Go on from what is made; return what is then, and whether nothing is left to do."""
+
+    @abstractmethod
+    def _models(self, made: Any) -> list[Any]:
+        """Return a model for each fold."""
+
+
+class BoostingRun(Run):
+    """A step is a few rounds of all folds, which have one number of rounds."""
+
+    def __init__(self, teams: FoldTeams, candidate: Candidate, number: int) -> None:
+        super().__init__(teams, candidate, number)
+        self._fits: FoldFits | None = None
+        self._cost_of_round = candidate.cost * teams.work
+        self._n_rounds = min(max(round(_STEP / self._cost_of_round), 1), _MOST_ROUNDS)
+
+    @property
+    def cost(self) -> int:
+        return micro(self._n_rounds * self._cost_of_round)
+
+    @property
+    def least(self) -> int:
+        return micro(_LEAST_ROUNDS * self._cost_of_round)
+
+    def _step(self, made: Any) -> tuple[RoundChoice, bool]:
+        if self._fits is None:
+            team = self.teams.teams[self.candidate.reads]
+            template = self.teams.template(self.candidate, self.number)
+            model = template.copy(resolve_threads(team.n_jobs))
+            parts = [test for _, test in self.teams.splits]
+            self._fits = FoldFits.begin(model, team.shared, team.y, team.weights, parts)
+        search = self._fits.search
+        search.step(self._n_rounds)
+        return search.choice, bool(search.reason)
+
+    def _models(self, made: RoundChoice) -> list[Any]:
+        assert self._fits is not None
+        return self._fits.models(made)
+
+
+class ForestRun(Run):
+    """A step is a few trees for each fold."""
+
+    def __init__(self, teams: FoldTeams, candidate: Candidate, number: int) -> None:
+        super().__init__(teams, candidate, number)
+        self._n_all = int(candidate.estimator.n_estimators)
+        self._cost_of_tree = candidate.cost * teams.work / self._n_all
+        fitting = round(_STEP / self._cost_of_tree)
+        self._n_at_once = min(max(fitting, _LEAST_TREES), _MOST_TREES)
+
+    @property
+    def cost(self) -> int:
+        before = self._n_trees(self.so_far.made)
+        return micro((self._next(before) - before) * self._cost_of_tree)
+
+    @staticmethod
+    def _n_trees(forests: list[Any] | None) -> int:
+        return forests[0].n_trees_ if forests else 0
+
+    def _next(self, n_trees: int) -> int:
+        return min(n_trees + self._n_at_once, self._n_all)
+
+    def _step(self, made: list[Any] | None) -> tuple[list[Any], bool]:
+        team = self.teams.teams[self.candidate.reads]
+        template = self.teams.template(self.candidate, self.number)
+        parts, n_trees = self.teams.parts(self.candidate.reads), self._next(self._n_trees(made))
+        n_workers = min(resolve_threads(team.n_jobs), len(parts)) if self.teams.is_small else 1
+        n_threads = max(1, resolve_threads(team.n_jobs) // n_workers)
+
+        def grow(fold: int) -> Any:
+            forest = copy(made[fold]) if made else template.copy(n_threads)
+            forest.set_params(n_estimators=n_trees, warm_start=True)
+            return forest.fit(*parts[fold])
+
+        calls = [(fold,) for fold in range(len(parts))]
+        forests = list(in_order(grow, calls, n_workers, use_threads=True, own=True))
+        return forests, n_trees == self._n_all
+
+    def _models(self, made: list[Any]) -> list[Any]:
+        jobs = self.candidate.estimator.n_jobs
+        return [copy(forest).set_params(warm_start=False, n_jobs=jobs) for forest in made]
+
+
+class WholeRun(Run):
+    """The only step fits all folds."""
+
+    @property
+    def cost(self) -> int:
+        return micro(self.candidate.cost * self.teams.work)
+
+    def _step(self, made: Any) -> tuple[list[Any], bool]:
+        team = self.teams.teams[self.candidate.reads]
+        template = self.teams.template(self.candidate, self.number)
+        calls = [(Task(template, train),) for train, _ in self.teams.splits]
+        n_workers = min(resolve_threads(team.n_jobs), len(calls))
+        # One thread of linear algebra each: another number of them rounds otherwise.
+        with plain_algebra(0, own=False):
+            return list(in_order(team.fit, calls, n_workers, use_threads=True, own=True)), True
+
+    def _models(self, made: list[Any]) -> list[Any]:
+        return made
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a foreign member could not be fitted."""
+
+    error: Exception
+
+
+class ForeignRun(Run):
+    """A step fits an estimator of another library to one fold, and predicts it.
+
+    There is something to use when all folds are done. An estimator that fails is left out.
+    """
+
+    @property
+    def cost(self) -> int:
+        return micro(self.candidate.cost * self.teams.work / len(self.teams.splits))
+
+    @property
+    def rest(self) -> int:
+        return self.cost * (len(self.teams.splits) - len(self.so_far.made or ()))
+
+    @property
+    def least(self) -> int:
+        return self.rest
+
+    @property
+    def failure(self) -> Exception | None:
+        made = self.so_far.made
+        return made.error if isinstance(made, Failure) else None
+
+    @property
+    def is_usable(self) -> bool:
+        return self.is_done and self.failure is None
+
+    def _step(self, made: list[Any] | None) -> tuple[list[Any] | Failure, bool]:
+        team, output = self.teams.teams[TABLE], self.teams.output(self.candidate)
+        before = made or []
+        train, test = self.teams.splits[len(before)]
+        template = self.teams.template(self.candidate, self.number)
+        try:
+            with limited_threads(resolve_threads(team.n_jobs)):
+                model = team.fit(Task(template, train))
+                predicted = team.predict(model, output, test)
+            if not np.isfinite(predicted).all():
+                raise ValueError("it predicts numbers that are not finite")
+        except Exception as error:  # whatever it is, it is not ours
+            warn(f"the member {self.candidate.name!r} failed and is left out: {error}")
+            return Failure(error), True
+        now = [*before, (model, predicted)]
+        return now, len(now) == len(self.teams.splits)
+
+    def _models(self, made: list[Any]) -> list[Any]:
+        return [model for model, _ in made]
+
+    def _bag_of(self, now: Progressed) -> Bag:
+        parts = [predicted for _, predicted in now.made]
+        return self.teams.bag(self.candidate, self._models(now.made), now.seconds, parts)
+
+
+def begin_run(teams: FoldTeams, candidate: Candidate, number: int) -> Run:
+    """Return the run that suits a candidate."""
+    if isinstance(candidate.estimator, BoostingModel):
+        return BoostingRun(teams, candidate, number)
+    if isinstance(candidate.estimator, ForestModel):
+        return ForestRun(teams, candidate, number)
+    kind = ForeignRun if isinstance(candidate, ForeignCandidate) else WholeRun
+    return kind(teams, candidate, number)

@@ -1,0 +1,252 @@
+"""The search: candidates are fitted in a fixed order of steps, as long as the budget lasts.
+
+The order does not depend on the budget. It is that of a row of plans, each for twice the work of
+the one before, and each goes on with the fits of the others. Within a plan a candidate may use a
+share of the work that those before it have left. So there is a committee early, good candidates
+get most of the work, and a search that was ended by a clock is repeated by the work that it did.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+
+from committee.auto.bags import Bag, FoldTeams
+from committee.auto.leaderboard import Entry, Leaderboard
+from committee.auto.ledger import MICRO, Ledger
+from committee.auto.portfolio import Candidate
+from committee.auto.runs import ForeignRun, Run, begin_run
+from committee.auto.watching import SearchStep, tell
+from committee.base.arrays import Floats
+from committee.base.warn import warn
+from committee.evaluation.scored_target import OobMetric
+
+_log = logging.getLogger(__name__)
+
+_FIRST_SHARE, _SHARE = 0.6, 0.5  # of the work that is left, for the first candidate and others
+_UNKNOWN = 1.5  # a candidate of unknown speed is taken for so much slower than the others
+
+
+Made = TypeVar("Made")
+
+
+@dataclass
+class Interrupts:
+    """Ctrl-C: once there is a committee, the first one ends the search and keeps what there is.
+
+    Attributes
+    ----------
+    has_come : bool
+        Whether it has; the next one raises, and so does one before there is something to keep.
+    """
+
+    has_come: bool = False
+
+    def note(self, n_models: int) -> None:
+        """Take note of an interrupt inside of ``except KeyboardInterrupt``, or raise it again."""
+        if self.has_come or n_models == 0:
+            raise
+        self.has_come = True
+        warn(
+            f"the search was interrupted; the committee is chosen from the {n_models} model(s) "
+            "fitted so far"
+        )
+
+    def finish(self, work: Callable[[], Made], n_models: int) -> Made:
+        """Return what work makes that comes after the search; it is begun again once."""
+        try:
+            return work()
+        except KeyboardInterrupt:
+            self.note(n_models)
+            return work()
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search has found.
+
+    Attributes
+    ----------
+    bags : list of Bag
+        The fitted candidates, in the order of the portfolio.
+    reason : str
+        Why it ended, in words.
+    """
+
+    bags: list[Bag]
+    reason: str
+
+
+@dataclass(eq=False)
+class Search:
+    """A search, which can go on after it has ended.
+
+    Attributes
+    ----------
+    teams : FoldTeams
+        What candidates are fitted to.
+    candidates : sequence of Candidate
+        In the order in which they are tried.
+    ledger : Ledger
+        What may be done; what was done is counted there.
+    first_plan : int
+        Millionths of a unit of the first plan.
+    rehearse : callable
+        Given the bags so far, returns how many seconds it will take to make a committee of them.
+    interrupts : Interrupts
+        Whether there was one.
+    name : str
+        The class of the estimator, for messages.
+    verbose : int
+        1 writes a line to stderr for each candidate.
+    """
+
+    teams: FoldTeams
+    candidates: Sequence[Candidate]
+    ledger: Ledger
+    metric: OobMetric
+    first_plan: int
+    rehearse: Callable[[Sequence[Bag]], float]
+    interrupts: Interrupts
+    name: str
+    verbose: int
+    runs: list[Run] = field(init=False)
+    _blocked: set[int] = field(default_factory=set)
+    _n_rehearsed: int = 0
+
+    def __post_init__(self) -> None:
+        pairs = enumerate(self.candidates)
+        self.runs = [begin_run(self.teams, candidate, number) for number, candidate in pairs]
+
+    def run(self) -> Found:
+        """Do as many steps as fit."""
+        try:
+            self._work()
+        except KeyboardInterrupt:
+            self.interrupts.note(len(self._usable))
+        if not self._usable:
+            raise ValueError("all members failed") from self._failure
+        bags = self.interrupts.finish(
+            lambda: [run.bag() for run in self._usable], len(self._usable)
+        )
+        if self.interrupts.has_come:
+            reason = "the search was interrupted"
+        elif all(run.is_done for run in self.runs):
+            reason = "all were tried"
+        else:
+            reason = "the time is up" if self.ledger.is_late else "the budget is used up"
+        return Found(bags, reason)
+
+    def _bags(self) -> list[Bag]:
+        return [run.bag() for run in self._usable]
+
+    @property
+    def _usable(self) -> list[Run]:
+        return [run for run in self.runs if run.is_usable]
+
+    @property
+    def _failure(self) -> Exception | None:
+        """What went wrong last."""
+        found = [run.failure for run in self.runs if isinstance(run, ForeignRun)]
+        return found[-1] if found else None
+
+    def _work(self) -> None:
+        plan = self.first_plan
+        while any(self._may_go_on(run) for run in self.runs):
+            before = 0
+            for place, run in enumerate(self.runs):
+                share = _SHARE if place else _FIRST_SHARE
+                self._turn(run, int(share * (plan - before)))
+                before += run.used
+            plan *= 2
+
+    def _may_go_on(self, run: Run) -> bool:
+        return not run.is_done and run.number not in self._blocked
+
+    def _turn(self, run: Run, most: int) -> None:
+        """Do steps of a candidate, which may use so much in all."""
+        has_moved = False
+        while self._may_go_on(run) and (self._is_first or self._is_allowed(run, most)):
+            if not self._is_first and not self._fits(run):
+                self._blocked.add(run.number)
+                _log.debug("%s: no further, there is no room", run.candidate.name)
+                break
+            cost = run.cost
+            run.step()
+            self.ledger.used += cost
+            has_moved = True
+        if not has_moved:
+            return
+        if self.ledger.time_limit is not None:
+            self._look_ahead()
+        self._show(run)
+
+    @property
+    def _is_first(self) -> bool:
+        """Whether there is nothing to use: what gives the first models is done in any case."""
+        return not self._usable
+
+    def _is_allowed(self, run: Run, most: int) -> bool:
+        return (run.used + run.cost if run.used else max(run.least, run.cost)) <= most
+
+    def _fits(self, run: Run) -> bool:
+        """Whether the budget and the clock allow the next step, and to end after it."""
+        return self.ledger.fits(run.rest, self._seconds(run) + run.closing_seconds)
+
+    def _seconds(self, run: Run) -> float:
+        """Return how long it will take to have more to use, by the speed so far."""
+        if run.used:
+            return run.so_far.seconds / run.used * run.rest
+        seconds = sum(each.so_far.seconds for each in self.runs)
+        return _UNKNOWN * seconds / self.ledger.used * run.rest
+
+    def _look_ahead(self) -> None:
+        """Estimate how long it will take to make a committee of the members that there are."""
+        bags = self._bags()
+        if len(bags) > self._n_rehearsed:
+            self._n_rehearsed = len(bags)
+            self.ledger.reserve = self.rehearse(bags)
+
+    def _show(self, run: Run) -> None:
+        if run.is_usable:
+            tell(lambda: self._step(run))
+        _log.debug("%s: %.2f s so far", run.candidate.name, run.so_far.seconds)
+        if self.verbose:
+            line = f"{self.name}: {run.candidate.name}, {run.so_far.seconds:.1f} s"
+            sys.stderr.write(f"{line}; {self.ledger.units:.1f} units used\n")
+
+    def _step(self, run: Run) -> SearchStep:
+        predictions = run.bag().predictions
+        name = self.metric.oob_score
+        return SearchStep(
+            run.candidate.name,
+            name if isinstance(name, str) else getattr(name, "__name__", "score"),
+            self.metric.score(predictions, self.teams.scored),
+            self.ledger.units,
+            math.inf if self.ledger.most is None else self.ledger.most / MICRO,
+        )
+
+
+def leaderboard_of(
+    bags: Sequence[Bag], weights: Floats, metric: OobMetric, teams: FoldTeams
+) -> Leaderboard:
+    """Score fitted candidates."""
+    entries = []
+    for bag, weight in zip(bags, weights.tolist(), strict=True):
+        score = metric.score(bag.predictions, teams.scored)
+        try:
+            parts = [metric.score(bag.predictions, part) for _, part in teams.scored_parts]
+            error = float(np.std(parts, ddof=1) / len(parts) ** 0.5)
+        except ValueError:  # a fold without one of the classes
+            error = float("nan")
+        entries.append(Entry(bag.candidate.name, score, error, weight, bag.seconds))
+    entries.sort(key=lambda entry: -entry.score)
+    name = metric.oob_score
+    shown = name if isinstance(name, str) else getattr(name, "__name__", repr(name))
+    return Leaderboard(shown, tuple(entries))

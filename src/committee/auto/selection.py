@@ -1,0 +1,50 @@
+"""Which members a committee has, and what they predict together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from committee.auto.calibration import fit_temperature, with_temperature
+from committee.base.arrays import Floats, Rows
+from committee.base.products import weighted_sum
+from committee.combining.selection.candidate_scores import MemberPredictions
+from committee.combining.selection.greedy_selection import SelectionRules, mean_weights
+
+_STEPS = 25  # of the greedy selection
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Weights of members, and how bold their mean is.
+
+    Attributes
+    ----------
+    weights : ndarray of float64, shape (n_members,)
+        They add up to one; 0 for candidates that are no members.
+    temperature : float
+        See `with_temperature`; 1 for numbers.
+    """
+
+    weights: Floats
+    temperature: float
+
+    @classmethod
+    def of(cls, predictions: MemberPredictions, rows: Rows) -> Selection:
+        """Select and calibrate by some of the rows."""
+        part = predictions.part(rows)
+        rules = SelectionRules(_STEPS, 0, 1, 1.0, 0)
+        weights = mean_weights(rules.paths(part.scorer()), part.n_members)
+        if part.target.codes is None:
+            return cls(weights, 1.0)
+        shares, codes = part.mean(weights), part.target.codes[:, 0]
+        return cls(weights, fit_temperature(shares, codes, part.target.weights))
+
+    def combine(self, predicted: Floats) -> Floats:
+        """Return what members predict together, whose predictions are given one by one."""
+        mean = weighted_sum(self.weights / self.weights.sum(), predicted)
+        return with_temperature(mean, self.temperature)
+
+    @property
+    def chosen(self) -> list[int]:
+        """Places of the candidates that are members."""
+        return [place for place, weight in enumerate(self.weights.tolist()) if weight > 0]

@@ -1,0 +1,142 @@
+"""What commands say about a fitted committee: for people, and for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from typing import Any
+
+_COLUMNS_SHOWN = 8
+
+
+def show(found: dict[str, Any], words: str, *, as_json: bool) -> None:
+    """Print a result to standard output."""
+    sys.stdout.write((json.dumps(_plain(found), indent=2) if as_json else words) + "\n")
+    sys.stdout.flush()
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without the numbers that JSON lacks."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value
+
+
+def score_words(metric: str, score: float) -> str:
+    """Return a score as it is usually written.
+
+    Examples
+    --------
+    >>> score_words("neg_log_loss", -0.25), score_words("roc_auc", 0.9)
+    ('log loss 0.25', 'roc auc 0.9')
+    """
+    name, sign = metric_words(metric)
+    return f"{name} {sign * score:.4g}"
+
+
+def metric_words(metric: str) -> tuple[str, float]:
+    """Return the name of a metric, and the sign of its scores: losses are negated in scorers."""
+    is_loss = metric.startswith("neg_")
+    return metric.removeprefix("neg_").replace("_", " "), -1.0 if is_loss else 1.0
+
+
+def summary(model: Any) -> dict[str, Any]:
+    """Return what there is to know about a committee, for programs."""
+    low, high = model.score_.interval(0.9)
+    is_classifier = hasattr(model, "classes_")
+    found = {
+        "task": "classification" if is_classifier else "regression",
+        "target": getattr(model, "target_name_", None),
+        "rows": model.findings_.n_rows,
+        "metric": model.leaderboard_.metric,
+        "score": model.score_.score,
+        "interval": [low, high],
+        "constant": model.findings_.constant_score,
+        "budget": model.budget_,
+        "interrupted": model.interrupted_,
+        "members": {
+            name: float(weight)
+            for name, weight in zip(model.member_names_, model.weights_, strict=True)
+        },
+        "leaderboard": [vars(entry) for entry in model.leaderboard_],
+        "columns": [
+            {"name": use.name, "kind": use.kind, "use": use.use, "note": use.note}
+            for use in model.columns_
+        ],
+    }
+    if is_classifier:
+        found["classes"] = model.classes_.tolist()
+    return found
+
+
+def summary_words(model: Any) -> str:
+    """Return the same in words: the score to expect, the models, the columns."""
+    return "\n".join([verdict(model), "", _board(model), "", *_columns(model)])
+
+
+def verdict(model: Any) -> str:
+    """Return the score to expect on new rows."""
+    metric = model.leaderboard_.metric
+    _, sign = metric_words(metric)
+    ends = sorted(sign * end for end in model.score_.interval(0.9))
+    constant = sign * model.findings_.constant_score
+    target = getattr(model, "target_name_", None)
+    what = f"of {target!r} " if target is not None else ""
+    return (
+        f"To expect {what}on new rows: {score_words(metric, model.score_.score)} "
+        f"(90 % interval {ends[0]:.4g} to {ends[1]:.4g}); without a model {constant:.4g}"
+    )
+
+
+def _board(model: Any) -> str:
+    name, sign = metric_words(model.leaderboard_.metric)
+    rows = [
+        (
+            entry.name,
+            f"{sign * entry.score:.4g} ± {entry.standard_error:.2g}",
+            f"{entry.weight:.0%}" if entry.weight else "",
+            f"{entry.seconds:.1f}",
+        )
+        for entry in model.leaderboard_
+    ]
+    return _aligned([("model", name, "weight", "seconds"), *rows])
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> str:
+    """Lay out cells, the first column to the left and others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *others in rows:
+        cells = [f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True)]
+        lines.append("  ".join([f"{first:{widths[0]}}", *cells]).rstrip())
+    return "\n".join(lines)
+
+
+def _columns(model: Any) -> list[str]:
+    dropped = [f"{use.name} ({use.note})" for use in model.columns_ if use.use == "dropped"]
+    ranking = model.importances_.ranking()[:_COLUMNS_SHOWN]
+    lines = [f"Columns, the most important first: {', '.join(ranking)}"]
+    if dropped:
+        more = f" and {len(dropped) - _COLUMNS_SHOWN} more" if len(dropped) > _COLUMNS_SHOWN else ""
+        lines.append(f"Columns left out: {', '.join(dropped[:_COLUMNS_SHOWN])}{more}")
+    return lines
+
+
+def importance_words(rows: list[dict[str, Any]], metric: str) -> str:
+    """Lay out columns by importance."""
+    name, _ = metric_words(metric)
+    lines = [
+        (
+            row["name"],
+            "" if row["importance"] is None else f"{row['importance']:.3g}",
+            "" if row["standard_error"] is None else f"± {row['standard_error']:.2g}",
+            f"{row['use']}{': ' + row['note'] if row['note'] else ''}",
+        )
+        for row in rows
+    ]
+    return _aligned([("column", f"worse {name}", "", "read as"), *lines])

@@ -1,0 +1,1 @@
+"""Reading and writing of tables in files: CSV, JSON lines, Parquet, Feather."""
