@@ -14,6 +14,12 @@ N_LEVELS = [0, 0, 0, 3]
 KINDS = [0, 0, 1, 2]
 
 
+def group_of(name):
+    """The class that a name belongs to, or "functions"."""
+    owner = name.split(".")[0]
+    return owner if isinstance(getattr(_core, owner), type) else "functions"
+
+
 def table(n_rows=N_ROWS):
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=(n_rows, 2))
@@ -54,7 +60,7 @@ def of_classes():
     return {"classes": codes()[:, None], "n_classes": [3]}
 
 
-def settings(**others):
+def settings():
     """Every setting of a tree, at a value that lets it grow."""
     return {
         "criterion": "gini",
@@ -71,9 +77,10 @@ def settings(**others):
         "random_thresholds": False,
         "fan_out_categories": False,
         "level_penalty": 0.0,
+        "monotonic": [],
         "seed": 1,
         "n_threads": 2,
-    } | others
+    }
 
 
 def tree():
@@ -250,9 +257,7 @@ function(
     weights=weights,
     smoothing=1.0,
 )
-function(
-    "row_sums", left=reals, right=reals, kind="product", upper_only=False, n_threads=2
-)
+function("row_sums", left=reals, right=reals, kind="product", upper_only=False, n_threads=2)
 
 # ---- trees ----
 
@@ -370,7 +375,9 @@ given(
     keep_all=True,
 )
 given("Forest.join", lambda: _core.Forest.join, forests=lambda: [forest(), forest()])
-given("Forest.from_arrays", lambda: _core.Forest.from_arrays, arrays=lambda: dict(forest().arrays()))
+given(
+    "Forest.from_arrays", lambda: _core.Forest.from_arrays, arrays=lambda: dict(forest().arrays())
+)
 method(
     "Forest.predict",
     forest,

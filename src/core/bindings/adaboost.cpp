@@ -173,10 +173,9 @@ void register_adaboost(nb::module_& m) {
   nb::class_<StumpObject>(m, "StumpBooster", "Finds the stump of each round of AdaBoost.")
       .def(nb::new_(&make_stumps), nb::arg("dataset"), nb::arg("rows"), nb::kw_only(),
            nb::arg("criterion") = "gini", nb::arg("level_penalty") = 0.0, nb::arg("n_threads") = 1)
-      .def(
-          "find", &find_stump,
-          "The best stump, the node of each row (a view of working memory), the shares of all "
-          "weight by node and class, and the class that each node predicts.");
+      .def("find", &find_stump,
+           "The best stump, the node of each row (a view of working memory), the shares of all "
+           "weight by node and class, and the class that each node predicts.");
 }
 
 }  // namespace committee

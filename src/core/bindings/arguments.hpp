@@ -34,9 +34,8 @@ void read_setting(const std::string& name, nb::handle value, T& field) {
   bool is_sound = nb::try_cast<T>(value, field);
   if constexpr (std::is_floating_point_v<T>) is_sound = is_sound && !std::isnan(field);
   if (is_sound) return;
-  throw nb::value_error(("the setting " + name + " cannot be " +
-                         nb::cast<std::string>(nb::repr(value)))
-                            .c_str());
+  throw nb::value_error(
+      ("the setting " + name + " cannot be " + nb::cast<std::string>(nb::repr(value))).c_str());
 }
 
 template <typename T>

@@ -99,7 +99,8 @@ BoostOptions options_of(const nb::dict& settings, std::size_t n_features) {
   return options;
 }
 
-std::unique_ptr<BoosterObject> make_booster(nb::handle_t<DatasetObject> dataset, const nb::dict& settings,
+std::unique_ptr<BoosterObject> make_booster(nb::handle_t<DatasetObject> dataset,
+                                            const nb::dict& settings,
                                             const std::optional<Vector<double>>& weights,
                                             std::size_t n_threads) {
   const BinnedDataset& binned = made(dataset).dataset;
