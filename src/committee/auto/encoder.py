@@ -95,18 +95,18 @@ class MatrixEncoder:
 
     parts: tuple[NumberScale | LevelColumns, ...]
 
-    @classmethod
-    def of(cls, source: Source) -> MatrixEncoder:
-        """Find the scales and the frequent levels of a table."""
-        return cls(tuple(_part_of(source.column(place)) for place in range(source.n_features)))
-
     @property
     def n_columns(self) -> int:
-        """Columns of the matrix."""
+        """Number of columns of the matrix."""
         return sum(
             len(part.codes) if isinstance(part, LevelColumns) else 1 + part.has_missing
             for part in self.parts
         )
+
+    @classmethod
+    def of(cls, source: Source) -> MatrixEncoder:
+        """Find the scales and the frequent levels of a table."""
+        return cls(tuple(_part_of(source.column(place)) for place in range(source.n_features)))
 
     def apply(self, source: Source) -> Floats:
         """Return the matrix of a table with the same features."""

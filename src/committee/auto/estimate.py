@@ -8,6 +8,7 @@ No model is fitted for it: all predictions are out-of-fold already.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -15,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.auto.decision_rules import DecisionRules
 from committee.auto.selection import Selection
 from committee.base.arrays import Floats, Rows
 from committee.base.work import in_order
@@ -118,6 +120,12 @@ class Resamples:
         Numbers of groups or of stretches of time, whose rows are drawn together.
     constant : int or None
         The place of the candidate that looks at no column.
+    decisions : DecisionRules or None
+        How classes are decided for, anew in each draw; None for numbers.
+    select : callable
+        Returns what some rows select.
+    is_steady : bool
+        Whether weights are the mean of those that draws select; else all rows select once.
     """
 
     predictions: MemberPredictions
@@ -125,6 +133,9 @@ class Resamples:
     n_threads: int
     blocks: NDArray[np.intp] | None = None
     constant: int | None = None
+    decisions: DecisionRules | None = None
+    select: Callable[[MemberPredictions, Rows], Selection] = Selection.of
+    is_steady: bool = True
 
     @cached_property
     def n_draws(self) -> int:
@@ -160,9 +171,13 @@ class Resamples:
             return None
         drawn, rest = self._rows(units), self._rows(others)
         try:
-            selection = Selection.of(self.predictions, drawn)
-            inside = self._score(selection.combine(self.predictions.predicted[:, drawn]), drawn)
-            outside = self._score(selection.combine(self.predictions.predicted[:, rest]), rest)
+            selection = self.select(self.predictions, drawn)
+            inner = selection.combine(self.predictions.predicted[:, drawn])
+            outer = selection.combine(self.predictions.predicted[:, rest])
+            if self.decisions is not None:
+                decision = self.decisions.decide(inner, self.predictions.target.part(drawn))
+                inner, outer = (self.decisions.shown(decision, each) for each in (inner, outer))
+            inside, outside = self._score(inner, drawn), self._score(outer, rest)
         except ValueError:
             return None
         share = n_drawn / self._n_units
@@ -176,19 +191,24 @@ class Resamples:
         As far as it is not clear that it will do better on new rows than the constant, it is drawn
         toward that.
         """
+        everything = np.arange(self.predictions.n_rows)
         if not self.draws:
-            return Selection.of(self.predictions, np.arange(self.predictions.n_rows))
-        weights = np.mean([draw.weights for draw in self.draws], axis=0)
-        weights[weights < min(_LEAST_WEIGHT, weights.max())] = 0.0
-        selection = Selection.calibrated(self.predictions, weights / weights.sum())
+            return self.select(self.predictions, everything)
+        selection = self._steady if self.is_steady else self.select(self.predictions, everything)
         evidence = self._evidence(selection)
         if evidence > _CERTAIN:
             return selection
-        constant = np.eye(len(weights))[self.constant]
+        constant = np.eye(self.predictions.n_members)[self.constant]
         if evidence <= 0:
             return Selection(constant, 1.0)
         mixed = evidence * selection.weights + (1 - evidence) * constant
         return Selection.calibrated(self.predictions, mixed)
+
+    @property
+    def _steady(self) -> Selection:
+        weights = np.mean([draw.weights for draw in self.draws], axis=0)
+        weights[weights < min(_LEAST_WEIGHT, weights.max())] = 0.0
+        return Selection.calibrated(self.predictions, weights / weights.sum())
 
     def _evidence(self, selection: Selection) -> float:
         """Return the share that what is gained over the constant has of what is seen of it.
@@ -198,8 +218,8 @@ class Resamples:
         """
         if self.constant is None:
             return 1.0
-        combined = selection.combine(self.predictions.predicted)
-        constant = self.predictions.predicted[self.constant]
+        combined = self._as_seen(selection.combine(self.predictions.predicted))
+        constant = self._as_seen(self.predictions.predicted[self.constant])
 
         def gain(rows: Rows) -> float:
             return self._score(combined[rows], rows) - self._score(constant[rows], rows)
@@ -212,8 +232,8 @@ class Resamples:
     def estimate(self) -> ScoreEstimate:
         """Estimate the score of the committee on new rows."""
         n_rows = self.predictions.n_rows
-        own = self._score(self.combined, np.arange(n_rows))
-        scores = [self._score(self.combined[draw.rows], draw.rows) for draw in self.draws]
+        own = self._score(self._answered, np.arange(n_rows))
+        scores = [self._score(self._answered[draw.rows], draw.rows) for draw in self.draws]
         if len(scores) < 2:
             return ScoreEstimate(own, own, float("nan"), n_rows)
         # The variance of a score falls with the number of rows.
@@ -231,6 +251,16 @@ class Resamples:
     def combined(self) -> Floats:
         """What the committee predicts."""
         return self.selection.combine(self.predictions.predicted)
+
+    @cached_property
+    def _answered(self) -> Floats:
+        """The same as the metric sees it."""
+        return self._as_seen(self.combined)
+
+    def _as_seen(self, values: Floats) -> Floats:
+        if self.decisions is None:
+            return values
+        return self.decisions.answered(values, self.predictions.target)
 
     @cached_property
     def _places(self) -> list[Rows]:

@@ -7,6 +7,7 @@ import warnings
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,22 +15,31 @@ from numpy.typing import NDArray
 
 from committee.auto.bags import Bag, FoldTeams
 from committee.auto.budget import QUALITIES, automatic_budget
+from committee.auto.class_sets import SetRule
 from committee.auto.columns import FeatureReader
+from committee.auto.decision_rules import DecisionRules
 from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import Resamples
-from committee.auto.findings import find
+from committee.auto.findings.findings import find
+from committee.auto.findings.importances import measure
+from committee.auto.findings.rehearsal import seconds_to_explain
+from committee.auto.findings.unseen import Unseen
 from committee.auto.folds import RowOrder, Splits
 from committee.auto.given import ConstantCandidate, chosen_candidates, native_table
-from committee.auto.importances import ColumnImportances, measure
+from committee.auto.intervals import IntervalRule, rule_cost
+from committee.auto.latency import LatencyLimit, committee_cost
+from committee.auto.leaks import Leak, LeakSearch, noted
 from committee.auto.ledger import Ledger, micro
 from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, TABLE, Size, portfolio
 from committee.auto.prediction import predict_values
+from committee.auto.profile import profiles
 from committee.auto.search import Interrupts, Search, leaderboard_of
 from committee.auto.selection import Selection
 from committee.base.arrays import Floats
 from committee.base.params import check_choice, check_real
 from committee.base.sampling import SeedUse, parameter_seed
+from committee.base.warn import warn
 from committee.base.work import resolve_threads, running_fit
 from committee.combining.selection.candidate_scores import MemberPredictions
 from committee.evaluation.content_order import row_keys
@@ -41,6 +51,7 @@ from committee.tables.table import read_table
 
 _LEAST_ROWS = 5
 _PLANS = 7  # plans of the search up to the automatic budget, each twice the one before
+_LEAK_SHARE = 0.05  # of the budget, for columns that give the target away
 _KEPT_BYTES = 2**28  # of a search that is kept to go on; a larger one is repeated
 _SAFETY, _REST = 1.2, 0.05  # of times measured; seconds of what is not measured
 
@@ -100,6 +111,10 @@ class CommitteeFit:
         Of all draws.
     begin : float
         When the fit began.
+    decisions : DecisionRules or None
+        How classes are decided for; None for numbers.
+    max_latency : float or None
+        Parameter of the estimator.
     """
 
     name: str
@@ -115,6 +130,8 @@ class CommitteeFit:
     verbose: int
     seed: int
     begin: float
+    decisions: DecisionRules | None = None
+    max_latency: float | None = None
 
     def run(self) -> dict[str, Any]:
         """Fit; return the fitted attributes."""
@@ -136,13 +153,16 @@ class CommitteeFit:
         candidates = chosen_candidates(self.members, list(portfolio(size)), size, n_threads)
         teams = self._teams(features, encoder)
         self._check_metric(teams)
+        leaks = self._leaks(reader, features, teams, size)
         keys = row_keys(*read_table(features))
         fixed = {
             "_reader": reader,
             "_encoder": encoder,
             "_seed": self.seed,
             "_fingerprint": _fingerprint(keys, self.target),
-            "columns_": reader.plan.uses,
+            "_profiles": profiles(reader.plan.uses, features),
+            "columns_": noted(reader.plan.uses, leaks),
+            "leaks_": leaks,
             "n_features_in_": self.table.n_features,
         }
         if self.table.names is not None:
@@ -178,9 +198,10 @@ class CommitteeFit:
         def finish() -> dict[str, Any]:
             attributes, members = self._selected(found.bags, teams)
             attributes = opened.fixed | attributes
-            return attributes | {"importances_": self._importances(attributes, members, teams)}
+            return attributes | self._explained(attributes, members, teams)
 
         attributes = interrupts.finish(finish, len(found.bags))
+        attributes["latency_"] = self._latency(attributes)
         attributes |= {"interrupted_": interrupts.has_come, "budget_": ledger.units}
         # Fits that were cut off in the middle cannot go on.
         opened.is_sound = not interrupts.has_come
@@ -211,6 +232,32 @@ class CommitteeFit:
             most = None if isinstance(self.budget, str) else most
         return Ledger(most, self.time_limit, begin=self.begin)
 
+    def _latency(self, fitted: dict[str, Any]) -> float:
+        """Return what predictions cost; warn if that is more than allowed."""
+        cost = committee_cost(fitted)
+        if self.max_latency is not None and cost > self.max_latency:
+            warn(
+                f"no model that was fitted is as fast as max_latency={self.max_latency:g} asks "
+                f"for; the fastest of them needs {cost:.2g} s for 10,000 rows"
+            )
+        return cost
+
+    def _leaks(
+        self, reader: FeatureReader, features: Source, teams: FoldTeams, size: Size
+    ) -> tuple[Leak, ...]:
+        """Name the columns that give the target away."""
+        usual = automatic_budget(size.n_rows, size.n_features, "good")
+        limits = (self.budget, self.time_limit)
+        known = [float(each) for each in limits if isinstance(each, int | float)]
+        units = _LEAK_SHARE * min(known or [usual])
+        tests = [test for _, test in teams.splits]
+        seed = parameter_seed(self.seed, SeedUse.LEAKS)
+        search = LeakSearch.of(features, self.target, tests, features.n_features, units, seed)
+        leaks = search.run(reader.plan.uses, units)
+        for leak in leaks:
+            warn(f"{leak}; leave it out if it is not known before the target is")
+        return leaks
+
     def _teams(self, features: Source, encoder: MatrixEncoder) -> FoldTeams:
         """Return the rows in all forms that members learn from, dealt into folds."""
         target = self.target
@@ -235,24 +282,41 @@ class CommitteeFit:
         predictions = MemberPredictions(predicted, target, self.metric.oob_score)
         seed = parameter_seed(self.seed, SeedUse.SCORE_ESTIMATE)
         blocks = None if teams.folds.blocks is None else teams.folds.blocks[teams.scored]
+        n_threads = resolve_threads(self.n_jobs)
         places = [k for k, bag in enumerate(bags) if isinstance(bag.candidate, ConstantCandidate)]
+        if self.max_latency is not None:
+            n_features = teams.team(FEATURES).table.n_features
+            limit = LatencyLimit.of(bags, n_features, self.max_latency)
+            limit.costs[places] = np.inf  # what costs nothing would always be the fastest
+            return Resamples(
+                predictions, seed, n_threads, blocks, None, self.decisions, limit.select, False
+            )
         constant = places[0] if places else None
-        return Resamples(predictions, seed, resolve_threads(self.n_jobs), blocks, constant)
+        return Resamples(predictions, seed, n_threads, blocks, constant, self.decisions)
 
     def _selected(self, bags: Sequence[Bag], teams: FoldTeams) -> tuple[dict[str, Any], list[Bag]]:
         """Return the fitted attributes that depend on the selection of members, and these."""
         resamples = self._resamples(bags, teams)
         target, combined = resamples.predictions.target, resamples.combined
-        own = replace(self.metric, target=target)
-        constant = own.score(_constant(self.target)[teams.scored], np.arange(target.n_rows))
-        findings = find(target, combined, self.table.n_features, constant)
+        more = self._promises(combined, teams)
+        if self.decisions is not None:
+            more["decision_"] = self.decisions.decide(combined, target)
         board = leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
         attributes = self._members(bags, resamples.selection) | {
             "score_": resamples.estimate(),
             "leaderboard_": board,
-            "findings_": replace(findings, n_rows=self.target.n_rows),
         }
-        return attributes, [bags[place] for place in resamples.selection.chosen]
+        return attributes | more, [bags[place] for place in resamples.selection.chosen]
+
+    def _promises(self, combined: Floats, teams: FoldTeams) -> dict[str, Any]:
+        """Return the rule of intervals or of sets of classes."""
+        target = self.target.part(teams.scored)
+        if target.classes:
+            return {"_set_rule": SetRule.of(combined, target)}
+        features = teams.team(FEATURES).table.opened().take(teams.scored, None)
+        seed = parameter_seed(self.seed, SeedUse.DIFFICULTY)
+        rule = IntervalRule.of(features, combined[:, 0], target, seed, self.n_jobs)
+        return {"_interval_rule": rule}
 
     def _members(self, bags: Sequence[Bag], selection: Selection) -> dict[str, Any]:
         """Return the fitted attributes that predict."""
@@ -279,33 +343,59 @@ class CommitteeFit:
         resamples.draw(0)
         draws = (time.monotonic() - begin) * resamples.n_draws / resamples.n_threads
         fitted = fixed | self._members(bags, equal)
-        begin = time.monotonic()
-        self._importances(fitted, bags, teams, n_columns=1, n_parts=1)
-        each = (time.monotonic() - begin) / 2  # with and without the one column shuffled
-        n_columns = min(sum(use.use != "dropped" for use in fixed["columns_"]), 100)
-        shuffling = each * (n_columns + 1) * len(teams.scored_parts)
-        return float(_SAFETY * (once + draws + shuffling) + _REST)
+        n_features = teams.team(FEATURES).table.n_features
+        promises = 0.0 if self.target.classes else rule_cost(len(teams.scored), n_features)
+        promises /= resamples.n_threads
+        unseen = self._unseen(fitted, bags, teams)
+        explaining = seconds_to_explain(self.table.opened(), self._uses(fitted), unseen)
+        return float(_SAFETY * (once + draws + explaining + promises) + _REST)
 
-    def _importances(
-        self,
-        fitted: dict[str, Any],
-        members: Sequence[Bag],
-        teams: FoldTeams,
-        n_columns: int | None = None,
-        n_parts: int | None = None,
-    ) -> ColumnImportances:
-        """Measure how much the committee relies on each column that is used."""
-        parts = teams.scored_parts[:n_parts]
+    def _explained(
+        self, fitted: dict[str, Any], members: Sequence[Bag], teams: FoldTeams
+    ) -> dict[str, Any]:
+        """Return the fitted attributes that explain the committee."""
+        unseen, uses = self._unseen(fitted, members, teams), self._uses(fitted)
+        used = [place for place, use in enumerate(uses) if use != "dropped"]
+        source, seed = self.table.opened(), parameter_seed(self.seed, SeedUse.IMPORTANCES)
+        importances = measure(source, used, unseen, seed)
+        findings = find(source, uses, unseen, importances, seed)
+        return {"importances_": importances, "findings_": findings}
+
+    @staticmethod
+    def _uses(fitted: dict[str, Any]) -> list[str]:
+        return [use.use for use in fitted["columns_"]]
+
+    def _unseen(self, fitted: dict[str, Any], members: Sequence[Bag], teams: FoldTeams) -> Unseen:
+        """Return the committee on rows that its models have not seen."""
+        scored, parts = teams.scored, teams.scored_parts
 
         def predict(rows: Source, part: int) -> Floats:
             models = [bag.models[parts[part][0]] for bag in members]
             return predict_values(fitted, models, rows)
 
-        used = [place for place, use in enumerate(fitted["columns_"]) if use.use != "dropped"]
-        tests = [rows for _, rows in parts]
-        seed = parameter_seed(self.seed, SeedUse.IMPORTANCES)
-        source = self.table.opened()
-        return measure(source, used[:n_columns], predict, tests, self.metric, seed)
+        predicted = [bag.predictions[scored] for bag in members]
+        combined = Selection(fitted["weights_"], fitted["_temperature"]).combine(
+            np.stack(predicted)
+        )
+        target = self.target.part(scored)
+        metric = replace(self.metric, target=target)
+        tests = [np.searchsorted(scored, rows) for _, rows in parts]
+        decision, rules = fitted.get("decision_"), self.decisions
+        decided, shown = None, None
+        if decision is not None and rules is not None:
+            decided, shown = decision.codes(combined), partial(rules.shown, decision)
+        return Unseen(
+            target,
+            metric,
+            scored,
+            tests,
+            combined,
+            predicted,
+            predict,
+            teams.folds.kind,
+            decided,
+            shown,
+        )
 
 
 def _fingerprint(keys: NDArray[np.uint64], target: ScoredTarget) -> int:

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from committee.auto.answers import CommitteeAnswers
 from committee.auto.columns import ColumnUse, FeatureReader
+from committee.auto.decision_rules import DecisionRules
 from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import ScoreEstimate
-from committee.auto.findings import Findings
+from committee.auto.findings.findings import Findings
+from committee.auto.findings.importances import ColumnImportances
 from committee.auto.fit import CommitteeFit
 from committee.auto.folds import RowOrder
-from committee.auto.importances import ColumnImportances
 from committee.auto.improve import improved
+from committee.auto.latency import committee_cost
 from committee.auto.leaderboard import Leaderboard
 from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE
 from committee.auto.prediction import predict_values
 from committee.auto.refit import refitted
+from committee.auto.reporting import Reporting
 from committee.base.arrays import Floats
-from committee.base.params import Estimator, check_seed
+from committee.base.params import Estimator, check_real, check_seed
 from committee.base.work import FitLog, running_fit
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.parts import (
@@ -41,12 +44,13 @@ from committee.files.parts import (
     whole,
 )
 from committee.io.column_format import FileFormat
+from committee.members.loaded_members import check_outputs
 from committee.members.output import Output
 from committee.tables.native_table import AnyTable
 from committee.tables.target import check_same_length, read_weights, warn_of_column
 
 
-class AutoModel(Estimator):
+class AutoModel(CommitteeAnswers, Reporting):
     """Base class of the committees in one line."""
 
     _fitted_attribute = "members_"
@@ -67,6 +71,7 @@ class AutoModel(Estimator):
         "target_name_": maybe(TEXT),
         "file_format_": maybe(instance(FileFormat)),
         "budget_": real(0.0),
+        "latency_": real(0.0),
         "_reader": instance(FeatureReader),
         "_encoder": instance(MatrixEncoder),
         "_outputs": list_of(instance(Output), "members"),
@@ -82,6 +87,7 @@ class AutoModel(Estimator):
     time_limit: float | None
     scoring: Any
     members: Any
+    max_latency: float | None
     n_jobs: int | None
     random_state: Any
     verbose: int
@@ -97,6 +103,7 @@ class AutoModel(Estimator):
     importances_: ColumnImportances
     interrupted_: bool
     budget_: float
+    latency_: float
     n_features_in_: int
     _reader: FeatureReader
     _encoder: MatrixEncoder
@@ -231,7 +238,8 @@ class AutoModel(Estimator):
             check_same_length(table.n_rows, target.n_rows)
             fitted = {name: getattr(self, name) for name in self.__dict__["_names_of_fit"]}
             members = refitted(fitted, table, target, self.n_jobs)
-            self._replace_fitted(fitted | {"members_": members, "_opened": None})
+            fitted |= {"members_": members, "_opened": None}
+            self._replace_fitted(fitted | {"latency_": committee_cost(fitted)})
             log.end("%d members fitted to all rows", len(members))
         return self
 
@@ -260,12 +268,13 @@ class AutoModel(Estimator):
             order = order.part(rows)
         scoring = self._default_scoring if self.scoring is None else self.scoring
         resolve_metric(scoring, "scoring")
+        metric = CommitteeMetric(target, self._scoring_for(scoring, target), "scoring")
         return CommitteeFit(
             type(self).__name__,
             table,
             target,
             order,
-            CommitteeMetric(target, scoring, "scoring"),
+            metric,
             self.quality,
             self.budget,
             self.time_limit,
@@ -274,16 +283,42 @@ class AutoModel(Estimator):
             self.verbose,
             seed,
             begin,
+            self._decision_rules(target),
+            check_real("max_latency", self.max_latency, 0.0, include_low=False, none=True),
         )
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_opened": None}
 
+    def _scoring_for(self, scoring: Any, target: ScoredTarget) -> Any:
+        """Return the metric with what else it has to know about the target."""
+        return scoring
+
+    def _decision_rules(self, target: ScoredTarget) -> DecisionRules | None:
+        """Return how classes are decided for; None for numbers."""
+        return None
+
+    def _validate_loaded(self) -> None:
+        n_features = self._reader.schema.n_features
+        for member, output, reads in zip(self.members_, self._outputs, self._reads, strict=True):
+            if reads == FEATURES:
+                check_outputs([member], [output], n_features)
+            elif reads == MATRIX:
+                check_outputs([member], [output], self._encoder.n_columns)
+            expected = len(getattr(self, "classes_", ()))
+            if output.n_classes != expected:
+                raise ValueError("members predict another number of classes")
+        if len(self._encoder.parts) != n_features:
+            raise ValueError("the matrix is made of other features")
+        if not self.weights_.sum() > 0:
+            raise ValueError("no member has a weight")
+        self._check_answers()
+
     # ---- predictions ----
 
     def _predict_values(self, X: Any) -> Floats:
         self._check_fitted()
-        return predict_values(vars(self), self.members_, self._matched(X))
+        return self._values_of(self._matched(X))
 
     def _matched(self, X: Any) -> AnyTable:
         """Return a table with the columns of `fit`."""
@@ -294,6 +329,10 @@ class AutoModel(Estimator):
             type(self).__name__,
         )
 
+    def _values_of(self, table: AnyTable) -> Floats:
+        """Return the numbers or the probabilities that the committee predicts."""
+        return predict_values(vars(self), self.members_, table)
+
     def _without_target(self, table: AnyTable) -> AnyTable:
         """Leave out the column that `train` was to predict, where a table still has it."""
         target = getattr(self, "target_name_", None)
@@ -301,15 +340,3 @@ class AutoModel(Estimator):
             return table
         places = [place for place, name in enumerate(table.names) if name != target]
         return AnyTable(table.take(None, np.array(places)))
-
-    def report(self, path: str | Path) -> None:
-        """Write a report to an HTML file that needs nothing else.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file, which is replaced.
-        """
-        from committee.report.page import write_report
-
-        write_report(self, path)

@@ -7,13 +7,14 @@ import typer
 
 from committee.cli.endings import refuse_unusable
 
-_HOW = "How files are written (found out where left out)"
-
 Files = Annotated[
     list[str],
-    typer.Argument(help="CSV, JSON lines, Parquet or Feather, also packed; - is standard input."),
+    typer.Argument(
+        metavar="FILES...",
+        help="CSV, JSON lines, Parquet or Feather, also packed; - is standard input.",
+    ),
 ]
-ModelFile = Annotated[Path, typer.Argument(help="A model of `committee train`.")]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model of `committee train`.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 

@@ -60,6 +60,8 @@ def predictions(known: KnownTable, interval: float | None) -> dict[str, Any]:
     if not hasattr(model, "classes_"):
         found = {"prediction": model.predict(X)}
         if interval is not None:
+            if not hasattr(model, "predict_interval"):
+                raise ValueError("the model has no intervals")
             ends = model.predict_interval(X, interval)
             found |= {"low": ends[:, 0], "high": ends[:, 1]}
         return found

@@ -7,6 +7,8 @@ import math
 import sys
 from typing import Any
 
+import numpy as np
+
 _COLUMNS_SHOWN = 8
 
 
@@ -86,10 +88,19 @@ def verdict(model: Any) -> str:
     ends = sorted(sign * end for end in model.score_.interval(0.9))
     constant = sign * model.findings_.constant_score
     target = getattr(model, "target_name_", None)
-    what = f"of {target!r} " if target is not None else ""
-    return (
-        f"To expect {what}on new rows: {score_words(metric, model.score_.score)} "
+    of_target = f" of {target!r}" if target is not None else ""
+    words = (
+        f"To expect on new rows{of_target}: {score_words(metric, model.score_.score)} "
         f"(90 % interval {ends[0]:.4g} to {ends[1]:.4g}); without a model {constant:.4g}"
+    )
+    confusion = model.findings_.confusion
+    if not confusion.size:
+        return words
+    right = np.trace(confusion) / confusion.sum()
+    commonest = confusion.sum(axis=1).max() / confusion.sum()
+    return (
+        f"{words}\n{right:.1%} of unseen rows get the right class; the commonest class is "
+        f"{commonest:.1%} of them"
     )
 
 

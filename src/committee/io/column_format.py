@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from committee.files.codec_classes import register
@@ -54,6 +54,15 @@ class ColumnFormat:
     thousands: str = ""
     date_order: str = "ymd"
     note: str = ""
+
+    def told(self, decimal: str | None, date_order: str | None) -> ColumnFormat:
+        """Return the format with what a user says about a file."""
+        if decimal is not None and decimal != self.decimal:
+            swapped = {",": ".", ".": ","}.get(self.thousands, self.thousands)
+            return replace(self, decimal=decimal, thousands=swapped)
+        if date_order is not None and self.kind == "datetime":
+            return replace(self, date_order=date_order)
+        return self
 
     @property
     def words(self) -> str:

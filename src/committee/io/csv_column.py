@@ -47,10 +47,11 @@ class Stray:
     where: str
     cell: str
 
-    def error(self, column: str, expected: str) -> TableFileError:
+    def error(self, column: str, expected: str, hint: str = "") -> TableFileError:
         """Return the error about it."""
         return TableFileError(
             f"{self.where}, column {column!r}: {self.cell!r} is not {expected}, as in training"
+            + hint
         )
 
 

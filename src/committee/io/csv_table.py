@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from committee._core import CsvCells
 from committee.base.work import resolve_threads
-from committee.io.column_format import ColumnFormat, FileFormat
+from committee.io.column_format import DATE_ORDERS, ColumnFormat, FileFormat
 from committee.io.content import as_utf8
 from committee.io.csv_column import CsvColumn, CsvPart, Stray, WrittenNumbers
 from committee.io.deciding import decide
@@ -20,6 +20,8 @@ from committee.io.errors import TableFileError, counted, listed, no_column
 from committee.tables.column import Column, Level, category_column
 from committee.tables.numeric_text import number_of
 from committee.tables.source import Columns
+
+_ROW_NAME = "row name"
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,8 @@ class CsvTable:
         for wanted in file_format.columns:
             if wanted.name in self.names and wanted.name not in empty:
                 known = (levels or {}).get(wanted.name)
-                columns.append(_read(self.column(wanted.name, marks), wanted, known))
+                told = wanted.told(self.options.decimal, self.options.date_order)
+                columns.append(_read(self.column(wanted.name, marks), told, known))
             else:
                 columns.append(Column("number", np.full(self.n_rows, np.nan)))
 
@@ -183,7 +186,20 @@ def _read(column: CsvColumn, wanted: ColumnFormat, known: tuple[Level, ...] | No
                 return found
         case _:
             return _levels(column, known or ())
-    raise found.error(wanted.name, wanted.words)
+    raise found.error(wanted.name, wanted.words, _hint(column, wanted))
+
+
+def _hint(column: CsvColumn, wanted: ColumnFormat) -> str:
+    """Return which option would read a column that is not as a model knows it."""
+    if wanted.kind == "number":
+        other = wanted.told({".": ",", ",": "."}[wanted.decimal], None)
+        if isinstance(column.numbers(other.decimal, other.thousands), WrittenNumbers):
+            return f"; --decimal {other.decimal} would read it"
+    if wanted.kind == "datetime":
+        for order in DATE_ORDERS:
+            if not isinstance(column.dates(order), Stray):
+                return f"; --date-order {order} would read it"
+    return ""
 
 
 def _mask(missing: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
@@ -257,8 +273,10 @@ def open_csv(
     )
     _check(cells, name)
     header = cells.header if options.has_header else _names_without_header(cells, known)
-    places, header = _places(cells, header, name)
+    places, header = _places(cells, header, name, known)
     names, notes = named_columns(header, name)
+    if len(header) > len(cells.header) and options.has_header:
+        notes.append("a name is missing in the first line; the first column names the rows")
     if note is not None:
         notes.insert(0, note)
     part = CsvPart(name, cells, places, cells.line)
@@ -285,7 +303,9 @@ def _names_without_header(cells: CsvCells, known: Sequence[Sequence[str]]) -> li
     return [f"column {place}" for place in range(1, cells.n_columns + 1)]
 
 
-def _places(cells: CsvCells, header: list[str], name: str) -> tuple[tuple[int, ...], list[str]]:
+def _places(
+    cells: CsvCells, header: list[str], name: str, known: Sequence[Sequence[str]]
+) -> tuple[tuple[int, ...], list[str]]:
     """Return where the columns stand, and their names; the header may be one cell short."""
     n_columns = cells.n_columns
     if len(header) == n_columns:
@@ -293,7 +313,10 @@ def _places(cells: CsvCells, header: list[str], name: str) -> tuple[tuple[int, .
     if len(header) == n_columns - 1:
         if all(not text for text in cells.levels(n_columns - 1)[1]):
             return tuple(range(len(header))), header  # lines end with a delimiter
-        return tuple(range(n_columns)), ["row name", *header]  # as R writes tables
+        n_distinct = len(cells.levels(0)[1])
+        is_expected = any(_ROW_NAME in names for names in known) or not known
+        if is_expected and n_distinct == cells.n_rows:  # as R writes tables
+            return tuple(range(n_columns)), [_ROW_NAME, *header]
     raise TableFileError(
         f"{name}, line {cells.line(0)}: {counted(n_columns, 'cell')}; the first line has "
         f"{len(header)} names"
