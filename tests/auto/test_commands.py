@@ -54,7 +54,7 @@ def test_predict_keeps_the_order_of_rows_and_carries_columns_over(folder, traine
     result = run("predict", "m.committee", "new.csv", "--keep", "id", cwd=folder)
     assert result.returncode == 0, result.stderr
     rows = list(csv.DictReader(result.stdout.splitlines()))
-    new = pd.read_csv(folder / "new.csv")
+    new = pd.read_csv(folder / "new.csv", float_precision="round_trip")
     assert [int(row["id"]) for row in rows] == new["id"].tolist()
     model = committee.load(folder / "m.committee")
     expected = model.predict_proba(new.drop(columns="churned"))
