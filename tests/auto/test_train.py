@@ -73,3 +73,14 @@ def test_several_paths_are_one_table(tmp_path):
     TABLE.tail(10)[["wide", "colour", "length"]].to_csv(paths[1], index=False)
     source = open_table(paths).source
     assert source.column(0).values.tolist() == TABLE["length"].tolist()
+
+
+def test_a_fitted_committee_predicts_paths(tmp_path):
+    path = tmp_path / "new.csv"
+    model = committee.train(TABLE, "wide", budget=0.1, random_state=0, verbose=0)
+    TABLE.to_csv(path, index=False, sep=";", decimal=",")
+    expected = model.predict_proba(TABLE)
+    assert np.array_equal(model.predict_proba(path), expected)
+    assert np.array_equal(model.predict_proba([str(path), path]), np.vstack([expected] * 2))
+    with pytest.raises(FileNotFoundError):
+        model.predict(tmp_path / "none.csv")

@@ -16,6 +16,7 @@ from committee.auto.findings import Findings
 from committee.auto.fit import CommitteeFit
 from committee.auto.folds import RowOrder
 from committee.auto.importances import ColumnImportances
+from committee.auto.known_files import known_rows
 from committee.auto.leaderboard import Leaderboard
 from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE
@@ -188,7 +189,7 @@ class AutoModel(Estimator):
     def _predict_values(self, X: Any) -> Floats:
         self._check_fitted()
         names = getattr(self, "feature_names_in_", None)
-        table = self._without_target(AnyTable(X)).matched(
+        table = self._without_target(AnyTable(known_rows(self, X))).matched(
             None if names is None else tuple(names),
             self.n_features_in_,
             type(self).__name__,

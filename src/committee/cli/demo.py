@@ -68,7 +68,7 @@ def run_demo(folder: Path, budget: float, seed: int, *, as_json: bool, is_quiet:
         "random_state": seed,
         "n_jobs": None,
     }
-    nothing = (None, (), None, None)
+    nothing = (None, (), None, None, None)
     order = Order(
         [str(table)], TARGET, model_file, report, "auto", *nothing, CsvOptions(), parameters
     )
