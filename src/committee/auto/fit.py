@@ -14,10 +14,12 @@ from committee.auto.budget import QUALITIES, automatic_budget
 from committee.auto.columns import FeatureReader
 from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import N_RESAMPLES, Resamples
-from committee.auto.findings import find
+from committee.auto.findings.findings import find
+from committee.auto.findings.importances import measure
+from committee.auto.findings.rehearsal import seconds_to_explain
+from committee.auto.findings.unseen import Unseen
 from committee.auto.folds import RowOrder, Splits
 from committee.auto.given import chosen_candidates, native_table
-from committee.auto.importances import ColumnImportances, measure
 from committee.auto.ledger import Ledger, micro
 from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE, Size, portfolio
@@ -118,7 +120,7 @@ class CommitteeFit:
         def finish() -> dict[str, Any]:
             attributes, members = self._selected(found.bags, teams)
             attributes = fixed | attributes
-            return attributes | {"importances_": self._importances(attributes, members, teams)}
+            return attributes | self._explained(attributes, members, teams)
 
         attributes = interrupts.finish(finish, len(found.bags))
         attributes |= {"interrupted_": interrupts.has_come, "budget_": ledger.units}
@@ -184,15 +186,10 @@ class CommitteeFit:
     def _selected(self, bags: Sequence[Bag], teams: FoldTeams) -> tuple[dict[str, Any], list[Bag]]:
         """Return the fitted attributes that depend on the selection of members, and these."""
         resamples = self._resamples(bags, teams)
-        target, combined = resamples.predictions.target, resamples.combined
-        own = replace(self.metric, target=target)
-        constant = own.score(_constant(target), np.arange(target.n_rows))
-        findings = find(target, combined, self.table.n_features, constant)
         board = leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
         attributes = self._members(bags, resamples.selection) | {
             "score_": resamples.run(),
             "leaderboard_": board,
-            "findings_": replace(findings, n_rows=self.target.n_rows),
         }
         return attributes, [bags[place] for place in resamples.selection.chosen]
 
@@ -219,33 +216,41 @@ class CommitteeFit:
         draws = (time.monotonic() - begin) * N_RESAMPLES / resamples.n_threads
         equal = Selection(np.full(len(bags), 1 / len(bags)), resamples.selection.temperature)
         fitted = fixed | self._members(bags, equal)
-        begin = time.monotonic()
-        self._importances(fitted, bags, teams, n_columns=1, n_parts=1)
-        each = (time.monotonic() - begin) / 2  # with and without the one column shuffled
-        n_columns = min(sum(use.use != "dropped" for use in fixed["columns_"]), 100)
-        shuffling = each * (n_columns + 1) * len(teams.scored_parts)
-        return float(_SAFETY * (once + draws + shuffling) + _REST)
+        unseen = self._unseen(fitted, bags, teams)
+        explaining = seconds_to_explain(self.table.opened(), self._uses(fitted), unseen)
+        return float(_SAFETY * (once + draws + explaining) + _REST)
 
-    def _importances(
-        self,
-        fitted: dict[str, Any],
-        members: Sequence[Bag],
-        teams: FoldTeams,
-        n_columns: int | None = None,
-        n_parts: int | None = None,
-    ) -> ColumnImportances:
-        """Measure how much the committee relies on each column that is used."""
-        parts = teams.scored_parts[:n_parts]
+    def _explained(
+        self, fitted: dict[str, Any], members: Sequence[Bag], teams: FoldTeams
+    ) -> dict[str, Any]:
+        """Return the fitted attributes that explain the committee."""
+        unseen, uses = self._unseen(fitted, members, teams), self._uses(fitted)
+        used = [place for place, use in enumerate(uses) if use != "dropped"]
+        source, seed = self.table.opened(), parameter_seed(self.seed, SeedUse.IMPORTANCES)
+        importances = measure(source, used, unseen, seed)
+        findings = find(source, uses, unseen, importances, seed)
+        return {"importances_": importances, "findings_": findings}
+
+    @staticmethod
+    def _uses(fitted: dict[str, Any]) -> list[str]:
+        return [use.use for use in fitted["columns_"]]
+
+    def _unseen(self, fitted: dict[str, Any], members: Sequence[Bag], teams: FoldTeams) -> Unseen:
+        """Return the committee on rows that its models have not seen."""
+        scored, parts = teams.scored, teams.scored_parts
 
         def predict(rows: Source, part: int) -> Floats:
             models = [bag.models[parts[part][0]] for bag in members]
             return predict_values(fitted, models, rows)
 
-        used = [place for place, use in enumerate(fitted["columns_"]) if use.use != "dropped"]
-        tests = [rows for _, rows in parts]
-        seed = parameter_seed(self.seed, SeedUse.IMPORTANCES)
-        source = self.table.opened()
-        return measure(source, used[:n_columns], predict, tests, self.metric, seed)
+        predicted = [bag.predictions[scored] for bag in members]
+        combined = Selection(fitted["weights_"], fitted["_temperature"]).combine(
+            np.stack(predicted)
+        )
+        target = self.target.part(scored)
+        metric = replace(self.metric, target=target)
+        tests = [np.searchsorted(scored, rows) for _, rows in parts]
+        return Unseen(target, metric, scored, tests, combined, predicted, predict, teams.folds.kind)
 
 
 def _check_size(target: ScoredTarget) -> None:
@@ -262,12 +267,3 @@ def _check_size(target: ScoredTarget) -> None:
     if target.classes and len(target.classes[0]) < 2:
         label = target.classes[0].tolist()[0]
         raise ValueError(f"y has 1 class, {label!r}; a classifier needs at least 2")
-
-
-def _constant(target: ScoredTarget) -> Floats:
-    """Return the prediction that does not look at the columns, for each row."""
-    if target.codes is None:
-        mean = np.average(target.table[:, 0], weights=target.weights)
-        return np.full((target.n_rows, 1), mean)
-    counts = np.bincount(target.codes[:, 0], target.weights, minlength=len(target.classes[0]))
-    return np.tile(counts / counts.sum(), (target.n_rows, 1))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,17 +11,18 @@ import numpy as np
 from committee.auto.columns import ColumnUse, FeatureReader
 from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import ScoreEstimate
-from committee.auto.findings import Findings
+from committee.auto.findings.findings import Findings
+from committee.auto.findings.importances import ColumnImportances
 from committee.auto.fit import CommitteeFit
 from committee.auto.folds import RowOrder
-from committee.auto.importances import ColumnImportances
 from committee.auto.known_files import known_rows
 from committee.auto.leaderboard import Leaderboard
 from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE
 from committee.auto.prediction import predict_values
+from committee.auto.reporting import Reporting
 from committee.base.arrays import Floats
-from committee.base.params import Estimator, check_seed
+from committee.base.params import check_seed
 from committee.base.work import FitLog, running_fit
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.parts import (
@@ -45,7 +45,7 @@ from committee.tables.native_table import AnyTable
 from committee.tables.target import check_same_length, read_weights, warn_of_column
 
 
-class AutoModel(Estimator):
+class AutoModel(Reporting):
     """Base class of the committees in one line."""
 
     _fitted_attribute = "members_"
@@ -203,15 +203,3 @@ class AutoModel(Estimator):
             return table
         places = [place for place, name in enumerate(table.names) if name != target]
         return AnyTable(table.take(None, np.array(places)))
-
-    def report(self, path: str | Path) -> None:
-        """Write a report to an HTML file that needs nothing else.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file, which is replaced.
-        """
-        from committee.report.page import write_report
-
-        write_report(self, path)

@@ -65,14 +65,25 @@ _FOREST_TREES = 60  # in the model of one fold
 
 
 def portfolio(size: Size) -> Iterator[Candidate]:
-    """Yield candidates, those first that do most for a committee."""
-    yield _boosting("boosting", size, 16)
-    yield _forest("extra-trees", size, is_extra=True, share=0.75)
+    """Yield candidates, those first that do most for a committee in their time."""
+    yield _boosting(
+        "boosting, large steps", size, 16, learning_rate=0.15, max_features=0.5, subsample=0.7
+    )
     yield _linear(size)
-    yield _boosting("boosting, small steps", size, 16, learning_rate=0.02)
-    yield _forest("random forest", size, is_extra=False, share=0.5)
-    yield _boosting("boosting, shallow", size, 4, max_depth=2, max_leaf_nodes=None)
     yield _boosting("boosting, deep", size, 64, max_leaf_nodes=64, min_samples_leaf=3)
+    yield _forest("extra-trees", size, is_extra=True, share=1.0)
+    yield _boosting(
+        "boosting, few features",
+        size,
+        16,
+        learning_rate=0.03,
+        max_features="sqrt",
+        features_per_tree=0.7,
+        subsample=0.8,
+    )
+    yield _boosting("boosting, shallow", size, 4, max_depth=2, max_leaf_nodes=None)
+    yield _boosting("boosting", size, 16)
+    yield _forest("random forest", size, is_extra=False, share=0.5)
 
 
 def _boosting(name: str, size: Size, n_leaves: int, **params: Any) -> Candidate:
@@ -96,8 +107,9 @@ def _forest(name: str, size: Size, *, is_extra: bool, share: float) -> Candidate
     # Leaves grow slowly with the table: files stay small, and shares of classes are steadier.
     leaf = max(2 if size.n_classes else 1, size.n_rows // 10_000)
     estimator = kinds[size.n_classes > 0](_FOREST_TREES, max_features=share, min_samples_leaf=leaf)
-    cost = forest_cost(size.n_rows, size.n_features * share, _FOREST_TREES)
-    return Candidate(name, estimator, cost * (0.5 if is_extra else 1.0))
+    tried = size.n_features * share
+    cost = forest_cost(size.n_rows, tried, _FOREST_TREES, is_numbers=not size.n_classes)
+    return Candidate(name, estimator, cost)
 
 
 def _linear(size: Size) -> Candidate:
