@@ -10,7 +10,8 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics import mean_absolute_percentage_error, mean_squared_error
 
 from committee import GradientBoostingRegressor
-from committee.losses import SquaredError
+from committee.losses import Loss, SquaredError
+from committee.losses.residual import offset_of
 
 INTEGERS = np.random.default_rng(1).integers(0, 10, 40).astype(float)
 REALS = np.random.default_rng(4).normal(size=40)
@@ -162,3 +163,38 @@ def test_a_loss_of_ones_own_is_given_the_target_itself(rng):
         model.fit(X, y)
     expected = Relative().row_losses(y, model.predict(X)).mean()
     np.testing.assert_allclose(model.train_score_[-1], expected, rtol=1e-6)
+
+
+class LogCosh(Loss):
+    """A loss that is written as CONTRIBUTING says: the flag alone gives it an offset."""
+
+    refits_leaves = True
+    has_unit_hessian = True
+    depends_on_residual_only = True
+
+    def row_losses(self, y, scores):
+        errors = abs(y - scores)
+        return errors + np.log1p(np.exp(-2 * errors)) - np.log(2)
+
+    def gradients(self, y, scores):
+        return np.tanh(scores - y), np.ones(len(y))
+
+
+class Derived(LogCosh):
+    """Does not say so itself: its target stays where it is."""
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_loss_that_says_it_depends_on_residuals_only_has_an_offset(sign, shifted):
+    X, y, _ = shifted
+    settings = {"loss": LogCosh(), "n_estimators": 300, "l2_regularization": 0, "random_state": 0}
+    near = GradientBoostingRegressor(**settings).fit(X, y).predict(X)
+    far = GradientBoostingRegressor(**settings).fit(X, y + sign * 1e15).predict(X)
+    assert mean_squared_error(y, near) < 0.5 * y.var()
+    # Predictions near 1e15 are multiples of 1/8, and so is the first score.
+    np.testing.assert_allclose(far - sign * 1e15, near, rtol=0, atol=0.25)
+
+
+@pytest.mark.parametrize(("loss", "expected"), [(LogCosh(), 1e15 + 2), (Derived(), 0.0)])
+def test_a_derived_loss_has_to_say_again_that_it_depends_on_residuals_only(loss, expected):
+    assert offset_of(loss, 1e15 + np.array([1.0, 2.0, 5.0]), None) == expected

@@ -18,7 +18,13 @@ from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum
 from committee.boosting.any_learner import AnyLearner
 from committee.boosting.defaults import BoostingChoices, choose
 from committee.boosting.fitted import FittedBoosting
-from committee.boosting.rounds import BoostingJob, RoundChoice, SearchEnd, choose_rounds
+from committee.boosting.rounds import (
+    BoostingJob,
+    RoundChoice,
+    SearchEnd,
+    choose_rounds,
+    warn_if_unsplit,
+)
 from committee.boosting.task import BoostingParameters, BoostingTask, check_rows
 from committee.boosting.training_data import (
     ContentKeys,
@@ -27,7 +33,6 @@ from committee.boosting.training_data import (
     target_columns,
 )
 from committee.boosting.tree_learner import TreeLearner, drawn_features
-from committee.boosting.unsplit import warn_if_unsplit
 from committee.boosting.warm_start import LastFit
 from committee.evaluation.content_order import Counts
 from committee.evaluation.early_stopping import Stopper, TrainingLog, Watch

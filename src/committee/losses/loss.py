@@ -38,7 +38,12 @@ class Loss(ABC):
         Whether the values of leaves are found by `leaf_values`, rather than as the Newton step
         ``-sum(gradient) / (sum(hessian) + l2)`` of the rows in a leaf.
     has_unit_hessian : bool
-        Whether every hessian is 1, so that nobody need look at it.
+        Whether every hessian is 1, and need not be stored.
+    depends_on_residual_only : bool
+        Whether losses, derivatives and steps depend on ``y - scores`` only. Targets far from zero,
+        such as 1e15 and a little, are then moved to zero for the fit, because short steps would
+        vanish in the rounding of such scores. A class derived from one that sets it has to set it
+        again.
 
     Examples
     --------
@@ -65,6 +70,7 @@ class Loss(ABC):
     n_classes: int | None = None
     refits_leaves: bool = False
     has_unit_hessian: bool = False
+    depends_on_residual_only: bool = False
 
     # --- to be written for every loss ---------------------------------------------------------
 

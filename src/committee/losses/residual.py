@@ -54,6 +54,7 @@ class SquaredError(Loss):
     """
 
     has_unit_hessian = True
+    depends_on_residual_only = True
 
     def check_target(self, y: Target) -> None:
         """Raise ValueError unless the target is finite."""
@@ -93,6 +94,7 @@ class AbsoluteError(Loss):
 
     refits_leaves = True
     has_unit_hessian = True
+    depends_on_residual_only = True
 
     def check_target(self, y: Target) -> None:
         """Raise ValueError unless the target is finite."""
@@ -167,6 +169,7 @@ class Huber(Loss):
     delta: float | None = None
     refits_leaves = True
     has_unit_hessian = True
+    depends_on_residual_only = True
 
     def __post_init__(self) -> None:
         share = check_real("quantile", self.quantile, 0, 1, include_low=False, include_high=False)
@@ -291,6 +294,7 @@ class Quantile(Loss):
     q: float | Sequence[float] = 0.5
     refits_leaves = True
     has_unit_hessian = True
+    depends_on_residual_only = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "q", _check_shares(self.q))
@@ -380,14 +384,14 @@ _NEAR = 1 / 1024
 def offset_of(loss: Loss, y: Target, weights: Floats | None) -> float:
     """Return what should be subtracted from a target before boosting; zero for most targets.
 
-    These losses depend on y - score only. Scores near 1e15 are multiples of 1/8: steps shorter than
-    that would vanish from the scores of the training rows, yet add up in the model. The median is
+    Losses of `depends_on_residual_only` allow it. Scores near 1e15 are multiples of 1/8: shorter
+    steps would vanish from the scores of the training rows, yet add up in the model. The median is
     subtracted from y and from the scores, which is exact.
 
     Parameters
     ----------
     loss : Loss
-        The loss. Classes derived from those of this library may depend on y itself: no offset.
+        The loss. Its own class has to say so: a class derived from it may depend on y itself.
     y : ndarray, shape (n_rows,)
         Target.
     weights : ndarray of float64 or None
@@ -399,7 +403,7 @@ def offset_of(loss: Loss, y: Target, weights: Floats | None) -> float:
     >>> offset_of(SquaredError(), y + 1e15, None), offset_of(SquaredError(), y, None)
     (1000000000000001.0, 0.0)
     """
-    if type(loss) not in (SquaredError, AbsoluteError, Huber, Quantile):
+    if not type(loss).__dict__.get("depends_on_residual_only", False):
         return 0.0
     values = _numbers(y)
     median = weighted_quantile(values, weights, 0.5)

@@ -18,6 +18,7 @@ from committee.plots.style import (
     name_axes,
     tidy,
 )
+from committee.tables.native_table import AnyTable
 from committee.trees.tree_layout import class_color
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ def plot_proximity(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['Adelie', 'Chinstrap', 'Gentoo']
     """
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_rows = AnyTable(X, may_be_empty=True).n_rows
     if n_rows > _MOST_ROWS:
         raise ValueError(f"X must have at most {_MOST_ROWS} rows; got {n_rows}")
     shares = np.nan_to_num(model.proximity(X, out_of_bag=out_of_bag))

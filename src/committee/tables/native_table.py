@@ -28,6 +28,7 @@ from committee.tables.source import (
     SharedSource,
     Source,
     cells_by_name,
+    is_array_like,
     open_any,
     open_source,
     read_once,
@@ -73,9 +74,11 @@ class AnyTable:
         self.native = X
         if isinstance(X, Matrix | Columns | SharedSource):
             return
-        if isinstance(X, list | tuple) or not hasattr(X, "shape"):
-            self.native = source.values if isinstance(source, Matrix) else _objects(X)
-        elif isinstance(X, np.matrix):
+        if isinstance(X, list | tuple):
+            # Text makes it an array of objects, in which numbers stay numbers.
+            is_numeric = isinstance(source, Matrix)
+            self.native = source.values if is_numeric else np.array(X, dtype=object)
+        elif isinstance(X, np.matrix) or (is_array_like(X) and not hasattr(X, "shape")):
             self.native = np.asarray(X)
 
     def take(self, rows: Rows | None, columns: Rows | None) -> Any:
@@ -195,18 +198,17 @@ def _checked_sparse(X: Any, may_be_empty: bool) -> Any:
     return checked_csr(X)
 
 
-def _objects(X: Any) -> NDArray[Any]:
-    """Make rows with text an array of objects, in which numbers stay numbers."""
-    return np.array(X, dtype=object) if isinstance(X, list | tuple) else np.asarray(X)
-
-
 def _take_frame(table: Any, rows: Rows | None, columns: Rows | None) -> Any:
-    """Take from a frame that narwhals knows; from anything else as from an array."""
+    """Take from a frame that narwhals knows, or from what NumPy can read.
+
+    Another kind of frame, which `open_any` knows, gives columns for members of this library only.
+    """
     import narwhals as nw
 
     frame = as_narwhals(table)
     if frame is table:
-        return AnyTable(np.asarray(table)).take(rows, columns)
+        is_array = is_array_like(table)
+        return AnyTable(np.asarray(table) if is_array else open_any(table)).take(rows, columns)
     if columns is not None:
         names = [frame.columns[place] for place in columns.tolist()]
         labels = distinct_names(names)

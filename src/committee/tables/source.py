@@ -263,11 +263,16 @@ def open_any(X: Any) -> Source:
     return source
 
 
+def is_array_like(X: Any) -> bool:
+    """Whether NumPy can make an array of an object that is none."""
+    return hasattr(X, "__array__") or hasattr(X, "__array_interface__")
+
+
 def _open_other(X: Any) -> Source:
     frame = as_narwhals(X)
     if frame is not X:
         return _open_frame(X, frame)
-    if hasattr(X, "__array__") or hasattr(X, "__array_interface__"):
+    if is_array_like(X):
         return _open_array(np.asarray(X))
     if np.isscalar(X):
         raise _shape_error(0)
