@@ -58,7 +58,7 @@ def main(names: list[str]) -> None:
     for name, estimator in estimators().items():
         files = walk(estimator)
         if not names or name in names:
-            print(f"{name}: {len(files)} files, at most {GOALS[name]}")
+            print(f"{name}: {len(files)} files (goal {GOALS[name]})")
         if name in names:
             for file, functions in files.items():
                 print(f"  {file}: {', '.join(functions)}")

@@ -490,7 +490,10 @@ class Net:
 def minus_logs(shares: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
 class CsvCells:
-    """The cells of a text with delimiters."""
+    """The cells of a text with delimiters.
+
+    `marks` are texts in lower case that stand for a missing value.
+    """
 
     def __init__(
         self,

@@ -36,7 +36,7 @@ struct AlignedAllocator {
     return static_cast<T*>(memory);
   }
   void deallocate(T* pointer, std::size_t n) { ::operator delete(pointer, alignment(n)); }
-  // Nothing is written before its time: large arrays are filled by all threads at once.
+  // Memory stays uninitialised, so that the threads which fill a large array touch it first.
   template <typename U>
   void construct(U* place) {
     ::new (static_cast<void*>(place)) U;

@@ -1,4 +1,4 @@
-// The values of a column in rank order, sorted only where somebody looks.
+// The values of a column in rank order, sorted only where they are read.
 //
 // Values are thrown into buckets of equal width between the smallest and the largest one. Finding
 // 255 quantiles then sorts a few hundred buckets instead of the whole column, and the bucket of a

@@ -1,8 +1,8 @@
 // Sums of doubles that do not depend on order: fixed point, 128 bits wide.
 //
 // A number below 2^6 is taken as a multiple of 2^-110. Those above 2^-57 lose nothing, smaller ones
-// what lies below 2^-110, and 2^10 times the largest number still fits. Sums are exact, whatever
-// the order and whoever adds.
+// what lies below 2^-110, and 2^10 times the largest number still fits. Sums are exact, in any
+// order and on any number of threads.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Working memory that is lent to whoever needs it and used again, instead of being allocated for
-// each piece of work.
+// Working memory that is lent to one piece of work after another, instead of being allocated for
+// each.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,8 @@ namespace committee {
 template <typename Scratch>
 class ScratchPool {
  public:
-  // Calls use(scratch) with a scratch that nobody else has; its content is what the last user left.
+  // Calls use(scratch) with a scratch that no other call has; its content is what the last user
+  // left.
   template <typename Use>
   void lend(Use&& use) {
     std::unique_ptr<Scratch> scratch = take();

@@ -3,9 +3,10 @@
 //   caller    puts its Job on the pool's list, wakes workers, claims tasks itself, then waits
 //   worker    takes a job from the list, claims tasks until none is left, looks for the next job
 //
-// A task belongs to whoever draws its number from Job::next_task. Only a claimed task may look at
-// the caller's function and monitor: these live on the caller's stack, and the caller stays until
-// every claimed task has ended. A worker that comes late draws a number beyond the end and goes.
+// A task belongs to the thread that draws its number from Job::next_task. Only a claimed task may
+// look at the caller's function and monitor: these live on the caller's stack, and the caller stays
+// until every claimed task has ended. A worker that comes late draws a number beyond the end and
+// goes.
 #include "base/thread_pool.hpp"
 
 #include <algorithm>
@@ -41,8 +42,8 @@ class InsideTask {
   bool was_inside_;
 };
 
-// A core that sleeps takes tens of microseconds to wake, as long as many tasks take: whoever waits
-// looks out for so long before it falls asleep.
+// A core that sleeps takes tens of microseconds to wake, as long as many tasks take: a thread that
+// waits looks out for so long before it falls asleep.
 constexpr std::chrono::microseconds kAwake{50};
 
 template <typename Condition>
@@ -266,7 +267,7 @@ void run_alone(std::size_t n_tasks, const std::function<void(std::size_t)>& task
   if (monitor != nullptr && monitor->is_stopped()) throw Interrupted();
 }
 
-// More would take a stack each and help nobody.
+// More would take a stack each and be of no help.
 constexpr std::size_t kMostThreads = 1024;
 
 void share_out(std::size_t n_tasks, std::size_t n_threads,

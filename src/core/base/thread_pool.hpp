@@ -1,6 +1,6 @@
 // One pool of sleeping threads for the whole process.
 //
-// Work is a number of tasks; whoever is free claims the next one. The caller works too and never
+// Work is a number of tasks; a free thread claims the next one. The caller works too and never
 // waits for a worker that has not claimed anything, so a core taken by another program slows a
 // fit down but cannot stall it. A call from inside a task runs on the calling thread alone, unless
 // that task is the only one of its call (a forest of one tree still uses all threads).
@@ -26,7 +26,7 @@ void parallel_for(std::size_t n_tasks, std::size_t n_threads,
                   const std::function<void(std::size_t)>& task, Monitor* monitor = nullptr);
 
 // The same for tasks that are neighbouring parts of arrays: the caller takes them from the front,
-// the others from the back. From call to call a part stays with whoever has it in the cache.
+// the others from the back. From call to call a part stays with the core that has it in its cache.
 void parallel_parts(std::size_t n_tasks, std::size_t n_threads,
                     const std::function<void(std::size_t)>& task, Monitor* monitor = nullptr);
 

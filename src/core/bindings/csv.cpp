@@ -42,7 +42,7 @@ nb::list as_texts(const std::vector<std::string>& all) {
 
 NumberFormat format_of(const std::string& decimal, const std::string& thousands) {
   if ((decimal != "." && decimal != ",") || thousands.size() > 1) {
-    throw nb::value_error("decimal must be . or , and thousands a character or nothing");
+    throw nb::value_error(R"(decimal must be "." or ","; thousands one character or "")");
   }
   return {decimal.front(), thousands.empty() ? '\0' : thousands.front()};
 }
@@ -55,7 +55,7 @@ DateOrder order_of(const std::string& name) {
   throw nb::value_error("order must be ymd, dmy, mdy or clock");
 }
 
-// The cells of a bytes object, which it keeps.
+// The cells of a bytes object; keeps the bytes alive.
 class BoundCells {
   void check(std::size_t row, std::size_t column) const {
     if (row >= n_rows() || column >= n_columns()) throw nb::index_error("no such cell");
@@ -70,7 +70,7 @@ class BoundCells {
   }
 
   template <typename Read>
-  nb::tuple whole(std::size_t column, const Marks& marks, const Read& read) const {
+  nb::tuple read_int64(std::size_t column, const Marks& marks, const Read& read) const {
     auto values = empty_array<std::int64_t>({n_rows()});
     auto missing = empty_array<std::uint8_t>({n_rows()});
     std::fill_n(values.data(), n_rows(), 0);  // no cell behind one of another type is read
@@ -135,14 +135,14 @@ class BoundCells {
   nb::tuple integers(std::size_t column, const Marks& marks, const std::string& decimal,
                      const std::string& thousands) const {
     const NumberFormat format = format_of(decimal, thousands);
-    return whole(column, marks, [&](const CellReading& reading, auto values, auto missing) {
+    return read_int64(column, marks, [&](const CellReading& reading, auto values, auto missing) {
       return read_integers(reading, format, values, missing);
     });
   }
 
   nb::tuple dates(std::size_t column, const Marks& marks, const std::string& order) const {
     const DateOrder known = order_of(order);
-    return whole(column, marks, [&](const CellReading& reading, auto values, auto missing) {
+    return read_int64(column, marks, [&](const CellReading& reading, auto values, auto missing) {
       return read_dates(reading, known, values, missing);
     });
   }
@@ -178,15 +178,26 @@ void register_csv(nb::module_& m) {
       .def_prop_ro("n_rows", &BoundCells::n_rows)
       .def_prop_ro("n_columns", &BoundCells::n_columns)
       .def_prop_ro("header", &BoundCells::header)
-      .def_prop_ro("fault", &BoundCells::fault)
-      .def("line", &BoundCells::line, nb::arg("row"))
-      .def("cell", &BoundCells::cell, nb::arg("row"), nb::arg("column"))
-      .def("numbers", &BoundCells::numbers, nb::arg("column"), nb::arg("marks"),
-           nb::arg("decimal") = ".", nb::arg("thousands") = "")
+      .def_prop_ro(
+          "fault", &BoundCells::fault,
+          "Line and number of cells of the first row of another width (0 where a quote is never "
+          "closed), or None.")
+      .def("line", &BoundCells::line, nb::arg("row"), "The line on which a row begins, from 1.")
+      .def("cell", &BoundCells::cell, nb::arg("row"), nb::arg("column"),
+           "The text of a cell, without quotes.")
+      .def(
+          "numbers", &BoundCells::numbers, nb::arg("column"), nb::arg("marks"),
+          nb::arg("decimal") = ".", nb::arg("thousands") = "",
+          "The numbers of a column, NaN where they are missing, and what they look like. Marks are "
+          "texts in lower case that stand for a missing value.")
       .def("integers", &BoundCells::integers, nb::arg("column"), nb::arg("marks"),
-           nb::arg("decimal") = ".", nb::arg("thousands") = "")
-      .def("dates", &BoundCells::dates, nb::arg("column"), nb::arg("marks"), nb::arg("order"))
-      .def("levels", &BoundCells::levels, nb::arg("column"), nb::arg("trimmed") = true);
+           nb::arg("decimal") = ".", nb::arg("thousands") = "",
+           "The whole numbers of a column, a mask of missing ones, and the first row of another "
+           "type.")
+      .def("dates", &BoundCells::dates, nb::arg("column"), nb::arg("marks"), nb::arg("order"),
+           "The same for dates, in microseconds; the order is ymd, dmy, mdy or clock.")
+      .def("levels", &BoundCells::levels, nb::arg("column"), nb::arg("trimmed") = true,
+           "Codes of the texts of a column, and the texts in the order in which they first occur.");
 }
 
 }  // namespace committee

@@ -255,7 +255,8 @@ auto contributions_of_table(const Forest& self, const TableObject& table, bool h
 }  // namespace
 
 void register_forest(nb::module_& m) {
-  nb::class_<Forest> forest(m, "Forest", "Many trees in little memory; see src/core/forest.hpp.");
+  nb::class_<Forest> forest(m, "Forest",
+                            "Many trees in little memory; see src/core/forest/forest.hpp.");
   forest
       .def_static("from_trees", &from_trees, nb::arg("trees"), nb::arg("criterion"),
                   nb::arg("n_classes"), nb::arg("keep_all") = false,
@@ -283,8 +284,9 @@ void register_forest(nb::module_& m) {
             return counts_of(self, [](const CompactTree& tree) { return tree.n_leaves; });
           },
           "Number of leaves of each tree.")
-      .def_prop_ro("has_leaf_masks", &has_leaf_masks,
-                   "Whether many rows find their leaves by masks, see src/core/leaf_masks.hpp.")
+      .def_prop_ro(
+          "has_leaf_masks", &has_leaf_masks,
+          "Whether many rows find their leaves by masks, see src/core/forest/leaf_masks.hpp.")
       .def("part", &part_of, nb::arg("begin"), nb::arg("end"), "Some of the trees, shared.")
       .def("tree", &tree_of, nb::arg("index"), "A tree with the statistics of all its nodes.")
       .def("impurity_decreases", &importances, nb::arg("n_threads") = 1,

@@ -176,7 +176,7 @@ void register_forest_arrays(nb::class_<Forest>& forest) {
   forest
       .def("arrays", &arrays_of,
            nb::sig("def arrays(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"),
-           "The forest as flat arrays, see src/core/forest_arrays.hpp.")
+           "The forest as flat arrays, see src/core/forest/forest_arrays.hpp.")
       .def_static("from_arrays", &forest_from, nb::arg("arrays"),
                   "A forest from such arrays; ValueError unless they are sound.");
 }

@@ -210,7 +210,7 @@ auto path_of_tree(const TreeObject& self) {
 
 void register_tree(nb::module_& m) {
   nb::class_<TreeObject>(m, "Tree",
-                         "A grown tree. The layout of its arrays is in src/core/tree.hpp.")
+                         "A grown tree. The layout of its arrays is in src/core/tree/tree.hpp.")
       .def_prop_ro("n_features", [](const TreeObject& self) { return self.tree().n_features; })
       .def_prop_ro("n_nodes", [](const TreeObject& self) { return self.tree().n_nodes(); })
       .def_prop_ro("n_values", [](const TreeObject& self) { return self.tree().n_values; })

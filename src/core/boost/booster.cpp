@@ -78,7 +78,7 @@ class Booster::Grower {
 
   // ---- rows ----
 
-  // Passes over less rows are over before a second thread is awake.
+  // A pass over fewer rows costs less than waking a thread.
   static constexpr std::size_t kParallelRows = std::size_t{1} << 14;
 
   double weight(std::size_t row) const {
@@ -270,7 +270,7 @@ class Booster::Grower {
   void open(std::span<Leaf> leaves) {
     monitor_.check();
     const auto may_split = [](const Leaf& leaf) { return leaf.may_split; };
-    // In small tables a node is searched before another thread has heard of it.
+    // In small tables the search of a node costs less than waking a thread.
     constexpr std::size_t kManyRows = 4096;
     const bool is_shared = !state_.sorted && options_.n_threads > 1 &&
                            state_.dataset.n_rows() >= kManyRows &&

@@ -73,7 +73,7 @@ void multinomial_losses_part(const std::int32_t* classes, std::size_t n_classes,
 // be null.
 double sum_multinomial_losses(const double* small, const double* lead, const double* weights,
                               std::size_t n_rows) {
-  constexpr std::size_t kFactors = 16;  // of a product, at most a number of classes each
+  constexpr std::size_t kFactors = 16;  // in one product, each at most n_classes
   double sum = 0.0;
   for (std::size_t begin = 0; begin < n_rows; begin += kFactors) {
     const std::size_t end = std::min(begin + kFactors, n_rows);
@@ -99,7 +99,7 @@ double sum_multinomial_losses(const double* small, const double* lead, const dou
   return sum;
 }
 
-// What classes add that are not the likeliest, and how many are.
+// Sum of the terms of the classes that are not the likeliest, and how many classes are likeliest.
 COMMITTEE_INLINE void add_others_code(const double* __restrict exps, std::size_t n_rows,
                                       double* __restrict others, double* __restrict n_largest) {
   for (std::size_t i = 0; i < n_rows; ++i) {

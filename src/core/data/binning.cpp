@@ -251,7 +251,7 @@ void rank_feature(BinnedFeature& feature, const ColumnView& column, std::size_t 
   }
   with_allocated_codes(feature, n_rows, feature.column.n_codes(), [&](auto codes) {
     using Code = typename decltype(codes)::value_type;
-    // Missing rows, and rows of weight zero, which nobody will look at.
+    // Missing rows, and rows of weight zero, which are never read.
     const std::uint32_t n_codes = feature.column.n_codes();
     std::fill(codes.begin(), codes.end(), static_cast<Code>(n_codes == 0 ? 0 : n_codes - 1));
     std::uint32_t rank = 0;

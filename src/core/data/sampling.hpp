@@ -1,7 +1,7 @@
 // Which rows a member of an ensemble learns from: how often each row is drawn.
 //
 // A *plan* says what may be drawn; a draw is a pure function of the plan and a key, so that the
-// sample of a member can be made again at any time, in any order, by anybody (training,
+// sample of a member can be made again at any time, in any order, in any place (training,
 // out-of-bag estimates, foreign estimators in another process).
 //
 //   unit      what is drawn: a row, or all rows of a group together

@@ -1,8 +1,8 @@
 // A forest as flat arrays, the form in which it is stored: all trees one after the other, and
 // nothing that follows from the rest.
 //
-//   splits         one a node: 0 for a leaf, else 1 + 4 feature + 2 (fans out) + (missing goes
-//   left) thresholds     8 bytes for each split of a real or an integer, in the order of nodes
+//   splits         one a node: 0 for a leaf, else 1 + 4 feature + 2 is_fan_out + is_missing_left
+//   thresholds     8 bytes for each split of a real or an integer, in the order of nodes
 //   category_data  of each split of a category (tree.hpp), in the order of a depth-first walk
 //
 // Children need no numbers: nodes are numbered depth-first with siblings side by side. What is
@@ -15,7 +15,7 @@
 // Every stored forest has the arrays below. One that is added later is absent in older files: its
 // vector is then empty, which has to mean what forests were before. In bindings/forest_arrays.cpp
 // it is read only if `arrays.contains(name)`, and written only where it is not empty; Python lists
-// it in LATER_FOREST_ARRAYS (_tree_arrays.py). The number of the format in `header` stays.
+// it in LATER_FOREST_ARRAYS (files/tree_arrays.py). The number of the format in `header` stays.
 #pragma once
 
 #include <cstdint>

@@ -77,9 +77,8 @@ void walk_exact(std::span<const std::shared_ptr<const CompactTree>> trees, const
 
 // ---- many rows: one tree after the other ----
 
-// Rows go down in lanes: while one waits for its node, the others go on. All lanes take several
-// steps before anybody looks who has arrived, for looking is a branch that nobody can predict;
-// whoever has arrived steps on the spot till then.
+// Rows go down in lanes: while one waits for its node, the others go on. Finished rows are looked
+// for every kSteps steps, as the branch is mispredicted; finished lanes repeat their leaf.
 template <bool kMissing, typename View, typename Finish>
 void walk(const CompactTree& tree, const View nodes, const TableView& table, const KeyRows& keys,
           std::span<const std::uint32_t> rows, const Finish& finish) {

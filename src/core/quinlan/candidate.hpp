@@ -32,7 +32,7 @@ struct Candidate {
   // Threshold: codes on both sides of the best cut; both occur in the node.
   std::uint32_t last_left = 0;
   std::uint32_t first_right = 0;
-  double threshold = 0.0;  // for records only
+  double threshold = 0.0;  // reported by explain_growth only
   // Levels: those that occur in the node, ascending, and the branch of each.
   std::vector<std::uint32_t> codes;
   std::vector<std::uint32_t> branch_of;

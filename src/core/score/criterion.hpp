@@ -1,7 +1,8 @@
 // How good a set of rows is: the criteria and what sets them apart.
 //
-// A new criterion of classes is an entry of `Criterion`, a specialisation of `CriterionOf` and a
-// case of `visit_criterion`; everything else follows.
+// A new criterion of classes is an entry of `Criterion`, which `kLastCriterion` may have to name, a
+// specialisation of `CriterionOf`, a case of `visit_criterion`, and its name in `_criteria` of the
+// estimators in Python; everything else follows.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +53,9 @@ class WholeLogs {
 //   join        how two terms are put together,
 //   score       the score of rows, from the terms of their classes and their total weight,
 //   pure_score  the score of rows of a single class, which no other rows of that weight exceed.
-// Weights are whole numbers or doubles.
+// Weights are whole numbers or doubles. Twice the weights must give twice the score, because
+// blocks count weights in units of their own; pure_score is linear. There is no place
+// for parameters of a criterion: they have to be constants.
 template <Criterion kCriterion>
 struct CriterionOf;
 
@@ -138,7 +141,8 @@ struct CriterionOf<Criterion::kPoisson> {
 template <Criterion kCriterion>
 using CriterionConstant = std::integral_constant<Criterion, kCriterion>;
 
-// Calls `visit` with the criterion as a constant. The only place that lists all criteria.
+// Calls `visit` with the criterion as a constant. Besides the enumeration this is the only place
+// that lists all criteria.
 template <typename Visit>
 auto visit_criterion(Criterion criterion, Visit&& visit) {
   switch (criterion) {

@@ -1,4 +1,4 @@
-// Weakest-link pruning without simulating it.
+// Weakest-link pruning, found in O(n log n) by merging heaps of collapses.
 //
 // Write C_t(alpha) for the least cost of the branch below node t. Then
 //
@@ -137,7 +137,7 @@ PruningPath pruning_path(const Tree& tree) {
   PruningPath path{{0.0}, {impurity}};
   for (const Collapse& collapse : collapses.in_order()) {
     impurity += collapse.impurity_rise;
-    // Rounding may put a link of strength zero a hair below it.
+    // Rounding may make an alpha slightly smaller than the last one.
     path.alphas.push_back(std::max(path.alphas.back(), collapse.alpha));
     path.impurities.push_back(impurity);
   }

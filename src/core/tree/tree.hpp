@@ -29,7 +29,7 @@ inline FeatureKind feature_kind(SplitKind kind) {
   return kind == SplitKind::kInteger ? FeatureKind::kInteger : FeatureKind::kCategory;
 }
 
-// 16 bytes. A leaf has first_child == 0 (the root is nobody's child) and no split flags.
+// 16 bytes. A leaf has first_child == 0 (the root is no child) and no split flags.
 // Missing values and unseen levels take the default child: child 0 when `missing_goes_left`.
 struct Node {
   union {
