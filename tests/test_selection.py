@@ -36,7 +36,7 @@ from committee.combining.selection.greedy_selection import (
     SelectionRules,
     cross_fitted,
     mean_weights,
-    walk,
+    select_greedily,
 )
 from committee.datasets import load_penguins
 from committee.evaluation.scored_target import ScoredTarget
@@ -110,7 +110,7 @@ def test_picks_are_those_of_brute_force_for_classes(name, weighted, rng):
             return roc_auc_score(labels, p, multi_class="ovr", sample_weight=weights)
         return -np.average(((p - np.eye(3)[labels]) ** 2).sum(axis=1), weights=weights)
 
-    path = walk(MemberPredictions(predicted, target, name).scorer(), 12)
+    path = select_greedily(MemberPredictions(predicted, target, name).scorer(), 12)
     members, scores = naive_selection(predicted, score, 12)
     assert path.members.tolist() == members
     np.testing.assert_allclose(path.scores, scores, rtol=1e-10)
@@ -128,7 +128,9 @@ def test_picks_are_those_of_brute_force_for_numbers(name, rng):
     def score(values):
         return scorer._sign * scorer._score_func(y, values[:, 0])
 
-    path = walk(MemberPredictions(predicted, ScoredTarget(reals=y[:, None]), name).scorer(), 15)
+    path = select_greedily(
+        MemberPredictions(predicted, ScoredTarget(reals=y[:, None]), name).scorer(), 15
+    )
     members, scores = naive_selection(predicted, score, 15)
     assert path.members.tolist() == members
     np.testing.assert_allclose(path.scores, scores, rtol=1e-10)
@@ -162,7 +164,7 @@ def test_sorted_start_takes_as_many_of_the_best_as_are_best_together(rng):
     (path,) = SelectionRules(20, 4, 1, 0.5, 0).paths(scorer)
     assert path.members[:4].tolist() == order[:4].tolist()
     (path,) = SelectionRules(20, 0, 1, 0.5, 0).paths(scorer)
-    assert path.members.tolist() == walk(scorer, 20).members.tolist()
+    assert path.members.tolist() == select_greedily(scorer, 20).members.tolist()
 
 
 def test_bags_pick_from_their_members_and_weights_are_averaged(rng):
@@ -183,7 +185,7 @@ def test_of_equal_members_the_first_is_picked(rng):
     predicted, target = random_opinions(rng, n_members=2)
     twins = predicted[[0, 1, 0, 1, 1]]
     for name in ("neg_log_loss", "neg_brier", "accuracy", "roc_auc_ovr"):
-        path = walk(MemberPredictions(twins, target, name).scorer(), 8)
+        path = select_greedily(MemberPredictions(twins, target, name).scorer(), 8)
         assert set(path.members) <= {0, 1}
 
 
@@ -197,7 +199,7 @@ def test_the_selection_goes_back_to_its_best_round(rng):
 
 def test_members_join_once_without_replacement(rng):
     predicted, target = random_opinions(rng)
-    path = walk(
+    path = select_greedily(
         MemberPredictions(predicted, target, "neg_brier").scorer(), 6, with_replacement=False
     )
     assert sorted(path.members) == list(range(6))

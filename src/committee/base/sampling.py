@@ -2,7 +2,7 @@
 
 `plan_rows` turns the parameters (with or without replacement, how many, groups, strata, portions)
 into a `RowSampler` with a plan of the engine. A draw depends on the plan, a seed and the number of
-the member only, so that samples are never stored: whoever needs one draws it again.
+the member only, so that samples are never stored: they are drawn again where they are needed.
 """
 
 from __future__ import annotations

@@ -255,7 +255,7 @@ class WorkingThreads:
 
     def interrupt(self) -> None:
         """Raise KeyboardInterrupt in all of them, as soon as they run Python again."""
-        with self._lock:  # nobody leaves meanwhile and is hit elsewhere
+        with self._lock:  # no thread leaves meanwhile and is hit elsewhere
             for ident in self._idents:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(ident), ctypes.py_object(KeyboardInterrupt)

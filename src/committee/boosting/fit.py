@@ -57,7 +57,7 @@ class BoostingModel(FittedBoosting):
 
     @property
     def _reads_tables(self) -> bool:
-        """Whether tables may have been opened before: the engine reads them, nobody else."""
+        """Whether tables may have been opened before: only the engine reads them."""
         return self.estimator is None and (self.init is None or isinstance(self.init, str))
 
     def fit(

@@ -437,7 +437,7 @@ def check_member_kind(name: str, member: Any, kind: str) -> None:
         )
     try:
         found = get_tags(member).estimator_type
-    except Exception:  # tags are not everybody's; without them nothing is known
+    except Exception:  # not all estimators have tags; without them nothing is known
         found = None
     if found in ("classifier", "regressor", "clusterer", "outlier_detector") and found != kind:
         raise ValueError(

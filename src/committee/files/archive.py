@@ -6,7 +6,7 @@ a flipped bit, a gap, an overlap or a second entry of the same name cannot go un
 
     header.json | arrays/0.npy | arrays/1.npy | ... | SHA256SUMS | directory | end record
 
-Everything wrong with a file is a BadContent error here; `_model_file` adds the path.
+Everything wrong with a file is a BadContent error here; `model_file.py` adds the path.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Everything in the file is checked before the model is returned: checksums of every byte,
     sizes against the size of the file, the structure of every tree. No code of the file is run,
-    so that a file from somebody else can be opened without trusting it.
+    so that a file of any origin can be opened without trusting it.
 
     Parameters
     ----------

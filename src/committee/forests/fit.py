@@ -196,7 +196,7 @@ class ForestModel(FittedForest, ABC):
     uncertainty: bool
 
     _criteria: tuple[str, ...] = ()
-    _reads_tables = True  # also those that were opened before, see _any_table.py
+    _reads_tables = True  # also those that were opened before, see tables/native_table.py
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

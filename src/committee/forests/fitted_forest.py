@@ -95,7 +95,7 @@ class FittedForest(ForestAnswers, ContributionsMixin, Estimator):
 
     @property
     def estimators_(self) -> TreeList:
-        """The trees as estimators, made when somebody looks at one."""
+        """The trees as estimators, made when one is first looked at."""
         self._check_fitted()
         return TreeList(self)
 

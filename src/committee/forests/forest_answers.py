@@ -1,6 +1,6 @@
 """What a forest offers besides predictions: importances, proximities, correlation of its trees.
 
-The methods here belong to every forest estimator; `_forest_uncertainty` adds those of regressors
+The methods here belong to every forest estimator; `uncertainty.py` adds those of regressors
 and classifiers. They hold no state: whatever they need is drawn again from the seed, or comes with
 the training table, which the caller passes once more.
 """

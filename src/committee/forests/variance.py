@@ -145,7 +145,7 @@ class ErrorTally:
     def __init__(self, n_rows: int, n_values: int) -> None:
         self._sums = np.zeros((n_rows, n_values))
         self._squares = np.zeros(n_rows)
-        self._times = np.zeros(n_rows)
+        self._n_trees = np.zeros(n_rows)
 
     @classmethod
     def merged(cls, tallies: Sequence[ErrorTally]) -> ErrorTally:
@@ -154,7 +154,7 @@ class ErrorTally:
         for each in tallies:
             merged._sums += each._sums
             merged._squares += each._squares
-            merged._times += each._times
+            merged._n_trees += each._n_trees
         return merged
 
     def add(self, errors: Floats, is_counted: NDArray[np.bool_]) -> None:
@@ -162,11 +162,11 @@ class ErrorTally:
         errors = np.where(is_counted[:, None], errors, 0.0)
         self._sums += errors
         self._squares += (errors**2).sum(axis=1)
-        self._times += is_counted
+        self._n_trees += is_counted
 
     def mean_errors(self) -> Floats:
         """Return the mean error of the trees on each row; NaN for rows without a tree."""
-        times = np.where(self._times > 0, self._times, np.nan)
+        times = np.where(self._n_trees > 0, self._n_trees, np.nan)
         return np.asarray(self._sums / times[:, None])
 
     def row_errors(self, n_trees: int) -> Floats:
@@ -174,7 +174,7 @@ class ErrorTally:
 
         NaN for rows that fewer than two trees have left out.
         """
-        times = np.where(self._times > 1, self._times, np.nan)
+        times = np.where(self._n_trees > 1, self._n_trees, np.nan)
         alone = self._squares / times
         pairs = ((self._sums**2).sum(axis=1) - self._squares) / (times * (times - 1))
         return np.asarray(pairs + (alone - pairs) / n_trees)
@@ -184,17 +184,17 @@ class ErrorTally:
 
         Means over the rows that at least two trees have left out; NaN if there are none.
         """
-        known = (self._times > 1) & (weights > 0)
+        known = (self._n_trees > 1) & (weights > 0)
         if not known.any():
             return np.nan, np.nan, np.nan
-        times, squares = self._times[known], self._squares[known]
+        times, squares = self._n_trees[known], self._squares[known]
         together = (self._sums[known] ** 2).sum(axis=1)
         parts = (
             squares / times,
             (together - squares) / (times * (times - 1)),
             together / times**2,
         )
-        alone, pairs, all_of_them = (
+        alone, pairs, whole_forest = (
             float(np.average(part, weights=weights[known])) for part in parts
         )
-        return alone, pairs, all_of_them
+        return alone, pairs, whole_forest

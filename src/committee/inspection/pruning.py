@@ -14,7 +14,7 @@ from committee.base.arrays import Floats
 from committee.base.params import check_int, check_real
 from committee.base.warn import warn
 from committee.combining.selection.candidate_scores import MemberPredictions
-from committee.combining.selection.greedy_selection import Path, cross_fitted, walk
+from committee.combining.selection.greedy_selection import Path, cross_fitted, select_greedily
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.codec_classes import register
 from committee.files.parts import FLAG, TEXT, Part, array, whole
@@ -278,7 +278,9 @@ def _order(predictions: MemberPredictions, weights: Floats) -> PruningPath:
     plain = "accuracy" if is_classifier else "r2"
 
     def ordered(rows: MemberPredictions) -> Path:
-        return walk(rows.scorer(), rows.n_members, steps=weights, with_replacement=False)
+        return select_greedily(
+            rows.scorer(), rows.n_members, step_weights=weights, with_replacement=False
+        )
 
     def scored(rows: MemberPredictions, path: Path) -> Floats:
         scorers = rows.scorer(), replace(rows, scoring=plain).scorer()

@@ -65,7 +65,7 @@ def _write_out(text: str) -> None:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write a file next to the place, then put it there: nobody reads half of one."""
+    """Write a file next to the place, then put it there: half of one is never read."""
     if not path.parent.is_dir():
         raise FileNotFoundError(2, "the folder does not exist", str(path))
     if path.exists() and not path.is_file():  # a pipe or a device

@@ -105,9 +105,10 @@ class Loss(ABC):
         Returns
         -------
         gradient, hessian : ndarray of float64, shape of `scores`
-            Without weights. The hessian is at least zero; where the second derivative is of no
-            use (absolute errors), it is 1 and `refits_leaves` is True. Of a row with several
-            scores it is the diagonal.
+            Without weights. The hessian is at least zero; of a row with several scores it is the
+            diagonal. Where the second derivative is of no use (absolute errors) or fades far from
+            the target, return ones and set `refits_leaves` and `has_unit_hessian`, as `Huber`
+            does: steps divided by a vanishing hessian are far too long.
         """
 
     # --- with defaults ------------------------------------------------------------------------
@@ -287,8 +288,8 @@ class Loss(ABC):
         gradient, hessian = self.gradients(y, scores)
         if gradient.ndim == 2:
             gradient, hessian = gradient[:, column], hessian[:, column]
-        slopes, bends = sums_of_leaves([gradient, hessian], weights, leaf, n_leaves)
-        return self.safe_steps(-safe_ratio(slopes, bends))
+        gradients, hessians = sums_of_leaves([gradient, hessian], weights, leaf, n_leaves)
+        return self.safe_steps(-safe_ratio(gradients, hessians))
 
     def safe_steps(self, steps: Floats) -> Floats:
         """Return Newton steps, shortened where they could overshoot the minimum.

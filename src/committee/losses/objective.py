@@ -107,8 +107,8 @@ class FastLoss(ABC):
     def __init__(self, target: NDArray[Any], n_scores: int, n_threads: int) -> None:
         self.target = self._prepared(target)
         self.n_threads = n_threads
-        self.slopes = np.empty((len(target), n_scores), order="F")
-        self._knows_slopes = False  # of the last scores given to `mean_loss`
+        self.gradient = np.empty((len(target), n_scores), order="F")
+        self._knows_derivatives = False  # of the last scores given to `mean_loss`
 
     def mean_loss(self, scores: Floats, weights: Floats | None) -> float | None:
         """Return the mean loss of rows that weigh 0 or 1; None if it is not finite.
@@ -117,15 +117,15 @@ class FastLoss(ABC):
         scores, and is free.
         """
         total = self._pass(scores, weights)
-        self._knows_slopes = True
+        self._knows_derivatives = True
         mean = total / (len(self.target) if weights is None else float(weights.sum()))
         return mean if np.isfinite(mean) else None
 
     def gradients(self, scores: Floats) -> list[Pair]:
         """Return gradient and hessian of each column; the arrays are used again later."""
-        if not self._knows_slopes:
+        if not self._knows_derivatives:
             self._pass(scores, None)
-        self._knows_slopes = False
+        self._knows_derivatives = False
         return self._pairs()
 
     @abstractmethod
@@ -152,13 +152,13 @@ class FastSquaredError(FastLoss):
         return np.ascontiguousarray(target, np.float64)
 
     def _pass(self, scores: Floats, weights: Floats | None) -> float:
-        slopes = self.slopes[:, 0]
+        gradient = self.gradient[:, 0]
         return _core.squared_error_gradients(
-            self.target, scores[:, 0], slopes, weights, self.n_threads
+            self.target, scores[:, 0], gradient, weights, self.n_threads
         )
 
     def _pairs(self) -> list[Pair]:
-        return [(self.slopes[:, 0], None)]
+        return [(self.gradient[:, 0], None)]
 
     def row_losses(self, scores: Floats, into: Floats) -> Floats:
         """Write the loss of each row, and return it."""
@@ -174,19 +174,19 @@ class FastBinaryLoss(FastLoss):
 
     def __init__(self, target: NDArray[Any], n_scores: int, n_threads: int) -> None:
         super().__init__(target, n_scores, n_threads)
-        self.bends = np.empty_like(self.slopes)
+        self.hessian = np.empty_like(self.gradient)
 
     def _prepared(self, target: NDArray[Any]) -> NDArray[np.uint8]:
         return np.asarray(target == 1, np.uint8)
 
     def _pass(self, scores: Floats, weights: Floats | None) -> float:
-        slopes, bends = self.slopes[:, 0], self.bends[:, 0]
+        gradient, hessian = self.gradient[:, 0], self.hessian[:, 0]
         return _core.log_loss_gradients(
-            self.target, scores[:, 0], slopes, bends, weights, self.n_threads
+            self.target, scores[:, 0], gradient, hessian, weights, self.n_threads
         )
 
     def _pairs(self) -> list[Pair]:
-        return [(self.slopes[:, 0], self.bends[:, 0])]
+        return [(self.gradient[:, 0], self.hessian[:, 0])]
 
     def row_losses(self, scores: Floats, into: Floats) -> Floats:
         """Write the loss of each row, and return it."""
@@ -199,18 +199,18 @@ class FastClassLoss(FastLoss):
 
     def __init__(self, target: NDArray[Any], n_scores: int, n_threads: int) -> None:
         super().__init__(target, n_scores, n_threads)
-        self.bends = np.empty_like(self.slopes)
+        self.hessian = np.empty_like(self.gradient)
 
     def _prepared(self, target: NDArray[Any]) -> NDArray[np.int32]:
         return np.ascontiguousarray(target, np.int32)
 
     def _pass(self, scores: Floats, weights: Floats | None) -> float:
         return _core.multinomial_gradients(
-            self.target, scores, self.slopes, self.bends, weights, self.n_threads
+            self.target, scores, self.gradient, self.hessian, weights, self.n_threads
         )
 
     def _pairs(self) -> list[Pair]:
-        return [(self.slopes[:, k], self.bends[:, k]) for k in range(self.slopes.shape[1])]
+        return [(self.gradient[:, k], self.hessian[:, k]) for k in range(self.gradient.shape[1])]
 
     def row_losses(self, scores: Floats, into: Floats) -> Floats:
         """Write the loss of each row, and return it."""
@@ -233,7 +233,7 @@ class Objective:
     n_threads : int, default=1
         Threads to use for derivatives; they do not depend on it.
     offsets : ndarray of float64, shape (n_outputs,), or None, default=None
-        What has been subtracted from `y`, and is from all scores; see `centred`.
+        Subtracted from `y` and from the scores; see `centred`.
 
     Examples
     --------
@@ -335,8 +335,10 @@ class Objective:
                     f"got {np.shape(gradient)} and {np.shape(hessian)}"
                 )
             for k in range(loss.n_scores):
-                slope = _column(gradient, k, loss)
-                pairs.append((slope, None if loss.has_unit_hessian else _bend(hessian, k, loss)))
+                column = _column(gradient, k, loss)
+                pairs.append(
+                    (column, None if loss.has_unit_hessian else _hessian_column(hessian, k, loss))
+                )
         return pairs
 
     @cached_property
@@ -348,7 +350,7 @@ class Objective:
 
     @cached_property
     def _work(self) -> Floats:
-        """Memory for losses of rows that nobody keeps: new memory is slow in each round."""
+        """Scratch for row losses; allocating each round is slow."""
         return np.empty(len(self.y))
 
     def row_losses(self, scores: Floats) -> Floats:
@@ -365,13 +367,13 @@ class Objective:
         """
         if self._fast is None:
             return mean_loss(self.row_losses(scores), self.weights)
-        found = self._fast.mean_loss(scores, self.weights) if self._weighs_simply else None
+        found = self._fast.mean_loss(scores, self.weights) if self._weights_are_0_or_1 else None
         if found is not None:
             return found
         return mean_loss(self._fast.row_losses(scores, self._work), self.weights)
 
     @cached_property
-    def _weighs_simply(self) -> bool:
+    def _weights_are_0_or_1(self) -> bool:
         """Whether each row counts once or not at all."""
         weights = self.weights
         return weights is None or bool(((weights == 0) | (weights == 1)).all())
@@ -427,7 +429,7 @@ def _column(table: Any, k: int, loss: Loss) -> Floats:
     return values
 
 
-def _bend(table: Any, k: int, loss: Loss) -> Floats:
+def _hessian_column(table: Any, k: int, loss: Loss) -> Floats:
     values = _column(table, k, loss)
     if len(values) and values.min() < 0:
         row = int(values.argmin())

@@ -41,7 +41,7 @@ class MetaEstimator(Estimator, ABC):
 
     @property
     def _reads_tables(self) -> bool:
-        """Whether tables may have been opened before, see _any_table.py."""
+        """Whether tables may have been opened before, see tables/native_table.py."""
         return reads_tables(self._get_estimator())
 
     def __len__(self) -> int:
@@ -121,7 +121,7 @@ def check_estimator_kind(estimator: Any, wanted: str) -> None:
         )
     try:
         kind = get_tags(estimator).estimator_type
-    except Exception:  # tags are not everybody's; without them nothing is known
+    except Exception:  # not all estimators have tags; without them nothing is known
         kind = None
     if kind in ("classifier", "regressor") and kind != wanted:
         raise ValueError(f"estimator must be a {wanted}; got {estimator!r}, a {kind}")

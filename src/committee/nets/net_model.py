@@ -32,9 +32,9 @@ from committee.tables.native_table import AnyTable
 from committee.tables.table import TableSchema
 from committee.tables.target import check_same_length, read_weights, warn_of_column
 
-# Of the running mean of parameters, after so many steps.
+# Decay of the running mean of the parameters.
 _AVERAGING = 0.98
-# Of fewer rows none is held out, and they are passed so many times.
+# With fewer rows none is held out, and training makes this many passes.
 _LEAST_ROWS, _FEW_ROWS_EPOCHS = 20, 40
 
 
@@ -184,7 +184,7 @@ class NetSettings:
             raise ValueError(f'batch_size must be "auto" or an int >= 1; got {model.batch_size!r}')
         share = model.validation_fraction
         return cls(
-            -(-n_units // 16) * 16,
+            -(-n_units // 16) * 16,  # rounded up to a multiple of 16
             check_int("n_layers", model.n_layers, 1, 17),
             check_int("n_members", model.n_members, 1, 256),
             check_real("learning_rate", model.learning_rate, 0.0, 1.0, include_low=False),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from committee.plots.style import pyplot
-from committee.trees import tree_layout as picture
+from committee.trees import tree_layout
 from committee.trees.conditions import class_names_of, feature_names_of, number_text, trimmed
 from committee.trees.export import check_at_least, view_of
 from committee.trees.tree_layout import INK, Card
@@ -116,7 +116,7 @@ def plot_tree(
         proportion=proportion,
         precision=precision,
     )
-    cards = picture.layout(view, max_depth, names, precision)
+    cards = tree_layout.layout(view, max_depth, names, precision)
     boxes = [_Box(card, words.title(card), words.lines(card)) for card in cards]
     sheet = _Sheet.fitting(boxes)
     ax, scale = sheet.prepare_axes(plt, ax, fontsize)
@@ -138,8 +138,8 @@ class _Words:
 
     def title(self, card: Card) -> str:
         if card.is_leaf:
-            return picture.prediction_title(self.view, card.node, self.classes, self.precision)
-        return picture.feature_title(self.view, card.node, self.names)
+            return tree_layout.prediction_title(self.view, card.node, self.classes, self.precision)
+        return tree_layout.feature_title(self.view, card.node, self.names)
 
     def lines(self, card: Card) -> list[str]:
         view, node = self.view, card.node
@@ -154,7 +154,7 @@ class _Words:
             entries.append((self.criterion, self._number(float(view.impurity[node]))))
         if self.classes is None:
             if not card.is_leaf:
-                value = picture.prediction_title(view, node, None, self.precision)
+                value = tree_layout.prediction_title(view, node, None, self.precision)
                 entries.append(("value", value))
         elif view.n_outputs == 1 and view.n_classes[0] <= _LISTED_CLASSES:
             entries.append(("value", self._class_values(node)))
@@ -179,7 +179,7 @@ class _Box:
     label: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.label = picture.wrapped(self.card.branch, _LABEL_WIDTH) if self.card.branch else []
+        self.label = tree_layout.wrapped(self.card.branch, _LABEL_WIDTH) if self.card.branch else []
 
 
 @dataclass(slots=True)
@@ -280,7 +280,7 @@ class _Drawing:
         label = 0.9 * _LINE * len(child.label) * self.scale
         end = y1 + label + 3 * self.scale
         middle = (y0 + end) / 2
-        share = picture.weight_share(self.view, child.card.node)
+        share = tree_layout.weight_share(self.view, child.card.node)
         path = Path(
             [(x0, y0), (x0, middle), (x1, middle), (x1, end)],
             [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4],
@@ -309,7 +309,7 @@ class _Drawing:
         x, top = self._top(box)
         width, height = sheet.box_width * scale, sheet.box_height * scale
         style = f"round,pad=0,rounding_size={6 * scale}" if self.rounded else "square,pad=0"
-        fill = picture.node_color(self.view, box.card.node) if self.filled else "white"
+        fill = tree_layout.node_color(self.view, box.card.node) if self.filled else "white"
         self.ax.add_artist(
             FancyBboxPatch(
                 (x - width / 2, top - height),
@@ -339,7 +339,7 @@ class _Drawing:
             return
         if self.view.classes is None:
             line = bottom + height / 2
-            dot = left + width * picture.value_position(self.view, node)
+            dot = left + width * tree_layout.value_position(self.view, node)
             self.ax.plot(
                 [left, left + width], [line, line], color="#8b96a6", lw=1.2 * self.scale, zorder=3
             )
@@ -347,7 +347,7 @@ class _Drawing:
             return
         for index in np.flatnonzero(self.view.value[node, 0]):
             part = width * float(self.view.value[node, 0, index])
-            color = picture.class_color(int(index))
+            color = tree_layout.class_color(int(index))
             self.ax.add_artist(
                 Rectangle((left, bottom), part, height, fc=color, ec="none", zorder=3)
             )

@@ -37,7 +37,7 @@ _ABSTAINS = "#ffffff"
 _FEW_ROWS = 30  # are named by their numbers, and keep their order
 _GAP = 0.03  # between the members and the committee, as a share of the width
 _COMMITTEE = 0.19  # width of the last columns, in shares of all weights
-_NARROW = 0.13  # a member of less weight is drawn so wide, or nobody could read its name
+_NARROW = 0.13  # a member of less weight is drawn so wide, or its name could not be read
 _MANY = 9  # columns, whose names then stand upright
 _LETTER = 0.085  # inches that a letter of a name takes, about
 

@@ -57,7 +57,7 @@ def shares(
     note: str = "",
     ideal: Sequence[tuple[float, float]] = (),
 ) -> Html:
-    """Draw a curve between shares, and the one that knows nothing."""
+    """Draw a curve between shares, and a reference curve."""
     across, up = _square(0.0, 1.0)
     parts = [axes(across, up, labels)]
     if ideal:
@@ -102,7 +102,7 @@ def effect(found: Effect, classes: Sequence[str], title: str) -> Html:
     classes : sequence of str
         Names of its curves.
     title : str
-        Read aloud.
+        For screen readers.
     """
     n_ranges = int(np.isfinite(found.positions).sum())
     is_number = n_ranges >= 3 and n_ranges >= len(found.positions) - 1

@@ -1,7 +1,7 @@
 """Tables for estimators of other libraries: rows and columns are taken, the kind of table stays.
 
 A pandas or polars frame gives smaller frames with the same names and types, a sparse matrix sparse
-ones. Cells are not read: text, dates and missing values reach whoever can take them.
+ones. Cells are not read: text, dates and missing values reach members that can take them.
 """
 
 from __future__ import annotations
@@ -75,9 +75,10 @@ class AnyTable:
         if isinstance(X, Matrix | Columns | SharedSource):
             return
         if isinstance(X, list | tuple):
-            # Text makes it an array of objects, in which numbers stay numbers.
-            is_numeric = isinstance(source, Matrix)
-            self.native = source.values if is_numeric else np.array(X, dtype=object)
+            if isinstance(source, Matrix):
+                self.native = source.values
+            else:  # an array of objects, in which numbers beside text stay numbers
+                self.native = np.array(X, dtype=object)
         elif isinstance(X, np.matrix) or (is_array_like(X) and not hasattr(X, "shape")):
             self.native = np.asarray(X)
 

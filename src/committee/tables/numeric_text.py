@@ -71,7 +71,7 @@ class TextReader:
     choice : {"auto", "number", "category"}
         What numbers written as text are. "auto" makes numbers of them in arrays and lists.
     is_frame : bool
-        Whether the table is a data frame, whose columns have types that somebody may have chosen.
+        Whether the table is a data frame, whose columns may have types that were chosen.
     """
 
     def __init__(self, choice: str, is_frame: bool) -> None:

@@ -140,7 +140,7 @@ class SharedSource:
     source : Source
         The table, from `read_once`.
     weights : ndarray of float64 or None
-        Weights of the rows; those of weight zero are absent for everybody.
+        Weights of the rows; those of weight zero are absent for all.
     whole : SharedSource or None
         What this is a part of, if it is one.
     rows : ndarray of int or None

@@ -22,9 +22,9 @@ register_pickling()
 
 
 class SingleTree(TreeReprMixin, Estimator):
-    """Base class of the estimators that are one tree of the engine."""
+    """What CART and Quinlan trees share: a fitted tree, its files and its picture."""
 
-    _reads_tables = True  # also those that were opened before, see _any_table.py
+    _reads_tables = True  # also those that were opened before, see tables/native_table.py
     _stored_parts: ClassVar[dict[str, Part]] = {
         "_tree": instance(_core.Tree),
         "schema_": instance(TableSchema),

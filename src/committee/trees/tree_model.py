@@ -1,6 +1,6 @@
 """What the tree estimators share: from a table to a grown tree, and from a tree to answers.
 
-An estimator checks its parameters into `TreeSettings` and its target into an `EngineTarget`; the
+An estimator checks its parameters into the settings of `tree_settings` and its target into an `EngineTarget`; the
 functions here read the table, bin it and grow the tree. Fitted attributes are set together at the
 very end, so a fit that fails or is interrupted leaves the estimator as it was.
 """
@@ -32,7 +32,7 @@ AUTO_EXACT_ROWS = 2**14
 
 
 class TreeModel(SingleTree, ContributionsMixin):
-    """Base class of the estimators that are one tree of the engine."""
+    """Base class of decision trees (CART) for classes and for numbers."""
 
     # `check_input` is an argument of scikit-learn's that changes nothing here: no metadata.
     __metadata_request__fit: ClassVar = {"check_input": UNUSED}

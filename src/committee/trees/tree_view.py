@@ -30,7 +30,7 @@ TREE_UNDEFINED = -2
 _FEATURE_MASK = (1 << 24) - 1
 _KIND_SHIFT = 24
 _MISSING_SHIFT = 26
-_INTEGER, _SUBSET, _FAN_OUT = 1, 2, 3
+INTEGER, SUBSET, FAN_OUT = 1, 2, 3
 _LIST_FLAG = 1 << 31
 _NO_CHILD = 0xFFFFFFFF
 
@@ -217,9 +217,9 @@ class TreeView:
         """Threshold of each node, -2 at leaves and NaN where levels decide."""
         bits = np.ascontiguousarray(self._arrays["threshold"], dtype=np.uint64)
         threshold = bits.view(np.float64).copy()
-        integer = self._kind == _INTEGER
+        integer = self._kind == INTEGER
         threshold[integer] = bits.view(np.int64)[integer].astype(np.float64)
-        threshold[self._kind >= _SUBSET] = np.nan
+        threshold[self._kind >= SUBSET] = np.nan
         threshold[self._is_leaf] = TREE_UNDEFINED
         return _frozen(threshold)
 
@@ -227,7 +227,7 @@ class TreeView:
     def missing_go_to_left(self) -> NDArray[np.uint8]:
         """1 where missing values take the first child."""
         to_first = ((self._flags >> _MISSING_SHIFT) & 1).astype(np.uint8)
-        for node in np.flatnonzero(self._kind == _FAN_OUT):
+        for node in np.flatnonzero(self._kind == FAN_OUT):
             to_first[node] = self._default_child(int(node)) == 0
         to_first[self._is_leaf] = 0
         return _frozen(to_first)
@@ -315,7 +315,7 @@ class TreeView:
         feature = int(self.feature[node])
         info = self._schema.features[feature]
         is_default = number == self._default_child(node)
-        if self._kind[node] >= _SUBSET:
+        if self._kind[node] >= SUBSET:
             levels = self._branch_levels(node, number, info)
             return Branch(
                 feature, info.label, "in", None, levels, is_default, is_default, is_default
@@ -436,19 +436,19 @@ class TreeView:
     @cached_property
     def _n_children(self) -> NDArray[np.int64]:
         n_children = np.where(self._is_leaf, 0, 2)
-        fans = self._kind == _FAN_OUT
+        fans = self._kind == FAN_OUT
         offsets = np.asarray(self._arrays["threshold"])[fans].astype(np.int64)
         n_children[fans] = self._arrays["category_data"][offsets]
         return n_children
 
     def _default_child(self, node: int) -> int:
-        if self._kind[node] == _FAN_OUT:
+        if self._kind[node] == FAN_OUT:
             return int(self._category_data(node)[1])
         return 0 if (self._flags[node] >> _MISSING_SHIFT) & 1 else 1
 
     def _exact_threshold(self, node: int) -> float | int:
         bits = self._arrays["threshold"][node : node + 1].view()
-        if self._kind[node] == _INTEGER:
+        if self._kind[node] == INTEGER:
             return int(bits.view(np.int64)[0])
         return float(bits.view(np.float64)[0])
 
@@ -463,7 +463,7 @@ class TreeView:
         data = self._category_data(node)
         default = self._default_child(node)
         child_of_level = np.full(len(levels), default, dtype=np.int64)
-        if self._kind[node] == _FAN_OUT:
+        if self._kind[node] == FAN_OUT:
             known = data[3 : 3 + int(data[2])][: len(levels)].astype(np.int64)
             child_of_level[: len(known)] = np.where(known == _NO_CHILD, default, known)
         else:

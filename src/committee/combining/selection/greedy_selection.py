@@ -1,8 +1,8 @@
 """Greedy forward selection: the next member is the one that helps the committee most.
 
 Members may be taken again (Caruana et al. 2004), so that how often one was taken is its weight;
-*bags* are selections from some of the members each, whose weights are averaged. Scores on the rows
-that choose are too good; `cross_fitted` scores on other rows.
+*bags* are selections from some of the members each, whose weights are averaged. Scores on the
+rows used for the choice are too good; `cross_fitted` scores on other rows.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ def best_of(scores: Floats) -> int:
     return int((known >= best - slack).argmax())
 
 
-def walk(
+def select_greedily(
     scorer: CommitteeScorer,
     n_steps: int,
     *,
     first: Sequence[int] = (),
     among: NDArray[np.int64] | None = None,
-    steps: Floats | None = None,
+    step_weights: Floats | None = None,
     with_replacement: bool = True,
 ) -> Path:
     """Add members one after the other.
@@ -88,8 +88,8 @@ def walk(
         Members that join first; the others are chosen.
     among : ndarray of int64 or None, default=None
         Members that may join; None is all.
-    steps : ndarray of float64 or None, default=None
-        The weight of each member in the committee; None is equal weights.
+    step_weights : ndarray of float64 or None, default=None
+        What each member adds to its weight when it joins; None is equal weights.
     with_replacement : bool, default=True
         Whether a member may join more than once.
 
@@ -99,19 +99,19 @@ def walk(
         The members that joined, and the score after each step.
     """
     open_ = np.arange(scorer.n_members) if among is None else among
-    steps = np.ones(scorer.n_members) if steps is None else steps
+    step_weights = np.ones(scorer.n_members) if step_weights is None else step_weights
     weights = np.zeros(scorer.n_members)
     members, scores = [], []
     for number in range(n_steps):
         if number < len(first):
             member = first[number]
-            weights[member] += steps[member]
+            weights[member] += step_weights[member]
             scores.append(scorer.of(weights))
         else:
-            found = scorer.after(weights, steps, open_)
+            found = scorer.after(weights, step_weights, open_)
             place = best_of(found)
             member = int(open_[place])
-            weights[member] += steps[member]
+            weights[member] += step_weights[member]
             scores.append(float(found[place]))
         members.append(member)
         if not with_replacement:
@@ -149,7 +149,7 @@ class SelectionRules:
         for bag in range(self.n_bags):
             among = self._bag(bag, scorer.n_members)
             first = self._first(scorer, among)
-            found.append(walk(scorer, self.n_rounds, first=first, among=among))
+            found.append(select_greedily(scorer, self.n_rounds, first=first, among=among))
         return found
 
     def _bag(self, bag: int, n_members: int) -> NDArray[np.int64]:
@@ -166,7 +166,7 @@ class SelectionRules:
         scores = np.nan_to_num(scorer.alone()[among], nan=-np.inf)
         order = among[np.argsort(-scores, kind="stable")][: self.n_rounds]
         if isinstance(self.sorted_init, str):
-            together = walk(scorer, len(order), first=order.tolist())
+            together = select_greedily(scorer, len(order), first=order.tolist())
             return [int(member) for member in order[: together.n_best]]
         return [int(member) for member in order[: self.sorted_init]]
 
@@ -184,7 +184,7 @@ def cross_fitted(
     seed: int,
     groups: Any = None,
 ) -> Floats | None:
-    """Score committees on rows that did not choose them.
+    """Score committees on rows that were not used for their choice.
 
     The rows are dealt into folds. Committees are chosen without a fold, and scored on it.
 
@@ -193,7 +193,7 @@ def cross_fitted(
     predictions : MemberPredictions
         Predictions of the members.
     trial : callable
-        Given the predictions on rows that choose and on the others, returns scores.
+        Given the predictions on rows used for the choice and on the others, returns scores.
     seed : int
         Decides which rows are in which fold.
     groups : array-like or None, default=None

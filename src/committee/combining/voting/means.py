@@ -77,8 +77,7 @@ def _trimmed(predicted: Floats, shares: Floats, trim: float) -> Floats:
 def combine_shares(predicted: Floats, weights: Floats, how: str, trim: float) -> Floats:
     """Return probabilities that add up to one.
 
-    Where the geometric mean rules out every class, because for each some member is sure that it
-    cannot be, the mean decides.
+    Where the geometric mean is zero for every class, the arithmetic mean is taken.
 
     Examples
     --------
@@ -98,7 +97,7 @@ def combine_shares(predicted: Floats, weights: Floats, how: str, trim: float) ->
 
 
 def confident_votes(predicted: Floats) -> Floats:
-    """Return votes for the likeliest class of each member that count as much as it is sure.
+    """Return votes for the likeliest class of each member, weighted by the member's probability.
 
     Examples
     --------

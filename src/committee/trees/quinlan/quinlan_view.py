@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from committee import _core
 from committee.base.arrays import Floats
-from committee.trees.tree_view import Branch, TreeView
+from committee.trees.tree_view import FAN_OUT, SUBSET, Branch, TreeView
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -79,14 +79,14 @@ class QuinlanView(TreeView):
         plain = super().branch(node, child)
         feature, kind = plain.feature, plain.kind
         if plain.levels is None:
-            return Branch(feature, kind, plain.operator, plain.threshold, None, False, False, False)
+            return _branch(feature, kind, plain.operator, plain.threshold)
         codes = np.flatnonzero(self._child_of_level(node) == child - self.children(node).start)
         cuts = None if self._codes is None else self._codes.cuts[feature]
         if cuts is not None:
             return _interval(feature, kind, cuts, int(codes[0]))
         known = self.schema.features[feature].levels or ()
         levels = tuple(known[code] for code in codes if code < len(known))
-        return Branch(feature, kind, "in", None, levels, len(levels) < len(codes), False, False)
+        return _branch(feature, kind, "in", None, levels, takes_missing=len(levels) < len(codes))
 
     def compute_feature_importances(self, normalize: bool = True) -> Floats:
         """Entropy that the splits on each feature removed.
@@ -164,7 +164,7 @@ class QuinlanView(TreeView):
         if self._codes is not None and self._codes.schema != self.schema:
             raise ValueError("the levels do not fit the schema")
         for node in range(self.node_count):
-            if self.children(node) and self._kind[node] >= 2:
+            if self.children(node) and self._kind[node] >= SUBSET:
                 self._check_fan_out(node)
 
     def _check_fan_out(self, node: int) -> None:
@@ -174,7 +174,7 @@ class QuinlanView(TreeView):
         else:
             n_levels = self._codes.n_levels(feature)
         child_of_level = self._child_of_level(node)
-        if self._kind[node] != 3 or len(child_of_level) > n_levels:
+        if self._kind[node] != FAN_OUT or len(child_of_level) > n_levels:
             raise ValueError(f"node {node} does not fan out over the levels of its feature")
         if set(child_of_level[child_of_level >= 0].tolist()) != set(
             range(len(self.children(node)))
@@ -203,7 +203,31 @@ def _interval(feature: int, kind: str, cuts: NDArray[Any], code: int) -> Branch:
     """Return the condition of an interval; the one after the last is that of missing values."""
     if code > len(cuts):
         top = 2**63 - 1 if cuts.dtype == np.int64 else math.inf  # above all values
-        return Branch(feature, kind, ">", top, None, True, False, False)
+        return _branch(feature, kind, ">", top, takes_missing=True)
     lower = None if code == 0 else cuts[code - 1].item()
     upper = None if code == len(cuts) else cuts[code].item()
-    return Branch(feature, kind, "in", upper, None, False, False, False, lower)
+    return _branch(feature, kind, "in", upper, lower=lower)
+
+
+def _branch(
+    feature: int,
+    kind: str,
+    operator: str,
+    threshold: float | int | None,
+    levels: tuple[Any, ...] | None = None,
+    *,
+    takes_missing: bool = False,
+    lower: float | int | None = None,
+) -> Branch:
+    """Return a condition; a node has no default branch, nor one for unseen levels."""
+    return Branch(
+        feature,
+        kind,
+        operator,
+        threshold,
+        levels,
+        takes_missing=takes_missing,
+        takes_unseen=False,
+        is_default=False,
+        lower=lower,
+    )

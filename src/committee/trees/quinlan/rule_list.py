@@ -5,7 +5,7 @@ tests on the way to it, and its class. Then
 
 1. each rule loses the tests without which it is expected to make no more errors;
 2. for each class, the rules are kept that describe its rows in the fewest bits;
-3. classes are put in order, those with the fewest false alarms first, and rules that help nobody
+3. classes are put in order, those with the fewest false alarms first, and rules without use
    go; rows that no rule covers get the default class.
 """
 
