@@ -1,6 +1,7 @@
 """What the tree estimators share: from a table to a grown tree, and from a tree to answers.
 
-An estimator checks its parameters into the settings of `tree_settings` and its target into an `EngineTarget`; the
+An estimator checks its parameters into the settings of `tree_settings` and its target into an
+`EngineTarget`; the
 functions here read the table, bin it and grow the tree. Fitted attributes are set together at the
 very end, so a fit that fails or is interrupted leaves the estimator as it was.
 """
