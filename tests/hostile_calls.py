@@ -121,6 +121,26 @@ def quinlan_tree():
     return _core.grow_quinlan(dataset(exact=True), **of_classes())[0]
 
 
+def net_shape():
+    knots = np.array([-1.0, 0.0, 1.0, 0.0, 0.0, 0.0], np.float32)
+    return _core.NetShape([(3, 4), (0, 2)], knots, n_units=16, n_layers=1, n_members=2, n_outputs=3)
+
+
+def net_rows():
+    cells = np.column_stack([np.arange(N_ROWS) % 4, 4 + np.arange(N_ROWS) % 2])
+    fractions = np.where((cells == 0) | (cells == 1), 0.5, 0.0)
+    return {"codes": cells.astype(np.uint32), "fractions": fractions.astype(np.float32)}
+
+
+def net_trainer():
+    return _core.NetTrainer(net_shape(), **net_rows(), settings={"batch_rows": 5}, classes=codes())
+
+
+def net():
+    shape = net_shape()
+    return _core.Net(shape, np.linspace(-1, 1, shape.n_parameters, dtype=np.float32))
+
+
 # What else an argument of a type may be, sound by itself.
 OTHERS = {
     _core.Table: {
@@ -163,6 +183,13 @@ OTHERS = {
     _core.BoostedRows: {"5 rows": lambda: rows(5)},
     _core.Booster: {},
     _core.StumpBooster: {},
+    _core.NetShape: {
+        "of one number": lambda: _core.NetShape(
+            [(2, 3)], np.zeros(3, np.float32), n_units=16, n_layers=0, n_members=1, n_outputs=1
+        ),
+    },
+    _core.NetTrainer: {},
+    _core.Net: {},
 }
 
 CALLS = {}
@@ -560,6 +587,48 @@ function(
     n_threads=2,
 )
 method("StumpBooster.find", lambda: _core.StumpBooster(dataset(), rows()))
+
+# ---- nets ----
+
+function(
+    "NetShape",
+    features=[(2, 3), (0, 1)],
+    knots=lambda: np.zeros(4, np.float32),
+    n_units=16,
+    n_layers=1,
+    n_members=2,
+    n_outputs=3,
+)
+value_of("NetShape.n_parameters", net_shape)
+function(
+    "NetTrainer",
+    shape=net_shape,
+    codes=lambda: net_rows()["codes"],
+    fractions=lambda: net_rows()["fractions"],
+    settings={"batch_rows": 5, "dropout": 0.5, "averaging": 0.5, "weight_decay": 0.1, "seed": 3},
+    classes=codes,
+    reals=None,
+    weights=lambda: weights().astype(np.float32),
+)
+method(
+    "NetTrainer.run_epoch",
+    net_trainer,
+    rows=lambda: np.arange(N_ROWS, dtype=np.uint32),
+    learning_rate=0.01,
+    n_threads=2,
+)
+method("NetTrainer.parameters", net_trainer)
+method("NetTrainer.average", net_trainer)
+function("Net", shape=net_shape, parameters=lambda: net_trainer().parameters())
+method(
+    "Net.predict",
+    net,
+    codes=lambda: net_rows()["codes"],
+    fractions=lambda: net_rows()["fractions"],
+    is_class=True,
+    n_threads=2,
+)
+function("minus_logs", shares=lambda: np.linspace(0, 1, N_ROWS))
 
 # ---- processor and threads ----
 

@@ -29,6 +29,8 @@ FREE = {
     "BoostedRows.add_votes votes",
     "ordered_means order",
     "nominal_codes cuts",
+    "NetTrainer.run_epoch rows",
+    "minus_logs shares",
     "row_sums left",
     "row_sums right",
     "log_loss_shares scores",

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "grower.hpp"
 #include "monitor.hpp"
@@ -98,25 +99,30 @@ EncodedRows checked_rows(const NetShape& shape, const Matrix<std::uint32_t>& cod
 NetOptions options_of(const nb::dict& settings) {
   NetOptions options;
   for (const auto& [key, value] : settings) {
-    const auto name = nb::cast<std::string>(key);
+    const std::string name = setting_name(key);
     if (name == "batch_rows") {
-      options.batch_rows = nb::cast<std::size_t>(value);
+      read_setting(name, value, options.batch_rows);
     } else if (name == "weight_decay") {
-      options.weight_decay = nb::cast<float>(value);
+      read_setting(name, value, options.weight_decay);
     } else if (name == "table_decay") {
-      options.table_decay = nb::cast<float>(value);
+      read_setting(name, value, options.table_decay);
     } else if (name == "dropout") {
-      options.dropout = nb::cast<float>(value);
+      read_setting(name, value, options.dropout);
     } else if (name == "averaging") {
-      options.averaging = nb::cast<float>(value);
+      read_setting(name, value, options.averaging);
     } else if (name == "seed") {
-      options.seed = nb::cast<std::uint64_t>(value);
+      read_setting(name, value, options.seed);
     } else {
       throw nb::value_error(("unknown setting " + name).c_str());
     }
   }
-  if (options.batch_rows == 0 || !(options.dropout >= 0.0F && options.dropout < 1.0F)) {
-    throw nb::value_error("batch_rows must be at least 1, dropout in [0, 1)");
+  const auto is_share = [](float value) { return value >= 0.0F && value < 1.0F; };
+  if (options.batch_rows == 0 || !is_share(options.dropout) || !is_share(options.averaging)) {
+    throw nb::value_error("batch_rows must be at least 1, dropout and averaging in [0, 1)");
+  }
+  if (!(options.weight_decay >= 0.0F && std::isfinite(options.weight_decay)) ||
+      !(options.table_decay >= 0.0F && std::isfinite(options.table_decay))) {
+    throw nb::value_error("decays must be finite and not negative");
   }
   return options;
 }
@@ -138,6 +144,10 @@ NetTarget checked_target(const NetShape& shape, std::size_t n_rows,
   NetTarget target{.classes = span_of(classes, n_rows, "classes"),
                    .reals = {},
                    .weights = span_of(weights, n_rows, "weights")};
+  const auto is_weight = [](float value) { return value >= 0.0F && std::isfinite(value); };
+  if (!std::all_of(target.weights.begin(), target.weights.end(), is_weight)) {
+    throw nb::value_error("weights must be finite and not negative");
+  }
   if (classes.has_value() == reals.has_value()) {
     throw nb::value_error("the target must be classes or reals");
   }
@@ -174,6 +184,7 @@ void run_epoch(TrainerObject& self, const Vector<std::uint32_t>& rows, float lea
   if (own.empty() || std::any_of(own.begin(), own.end(), [&](auto row) { return row >= n_rows; })) {
     throw nb::value_error("rows must be rows of the table, at least one");
   }
+  if (!std::isfinite(learning_rate)) throw nb::value_error("learning_rate must be finite");
   run_monitored(nb::none(), [&](Monitor& monitor) {
     self.trainer.run_epoch(own, learning_rate, std::max<std::size_t>(n_threads, 1), monitor);
   });
@@ -212,16 +223,8 @@ nb::ndarray<nb::numpy, double> minus_logs_of(const Vector<double>& shares) {
 
 void register_net(nb::module_& m) {
   nb::class_<NetShape>(m, "NetShape", "The sizes of a net; see src/core/net/net_shape.hpp.")
-      .def(
-          "__init__",
-          [](NetShape* self, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& features,
-             const Vector<float>& knots, std::size_t n_units, std::size_t n_layers,
-             std::size_t n_members, std::size_t n_outputs) {
-            new (self)
-                NetShape(make_shape(features, knots, n_units, n_layers, n_members, n_outputs));
-          },
-          nb::arg("features"), nb::arg("knots"), nb::kw_only(), nb::arg("n_units"),
-          nb::arg("n_layers"), nb::arg("n_members"), nb::arg("n_outputs"))
+      .def(nb::new_(&make_shape), nb::arg("features"), nb::arg("knots"), nb::kw_only(),
+           nb::arg("n_units"), nb::arg("n_layers"), nb::arg("n_members"), nb::arg("n_outputs"))
       .def_prop_ro("n_parameters", [](const NetShape& self) { return NetPlaces(self).size(); });
   nb::class_<TrainerObject>(m, "NetTrainer", "Fits a net to rows, epoch by epoch.")
       .def(nb::new_(&make_trainer), nb::arg("shape"), nb::arg("codes"), nb::arg("fractions"),
