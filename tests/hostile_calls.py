@@ -121,26 +121,6 @@ def quinlan_tree():
     return _core.grow_quinlan(dataset(exact=True), **of_classes())[0]
 
 
-def net_shape():
-    knots = np.array([-1.0, 0.0, 1.0, 0.0, 0.0, 0.0], np.float32)
-    return _core.NetShape([(3, 4), (0, 2)], knots, n_units=16, n_layers=1, n_members=2, n_outputs=3)
-
-
-def net_rows():
-    cells = np.column_stack([np.arange(N_ROWS) % 4, 4 + np.arange(N_ROWS) % 2])
-    fractions = np.where((cells == 0) | (cells == 1), 0.5, 0.0)
-    return {"codes": cells.astype(np.uint32), "fractions": fractions.astype(np.float32)}
-
-
-def net_trainer():
-    return _core.NetTrainer(net_shape(), **net_rows(), settings={"batch_rows": 5}, classes=codes())
-
-
-def net():
-    shape = net_shape()
-    return _core.Net(shape, np.linspace(-1, 1, shape.n_parameters, dtype=np.float32))
-
-
 # What else an argument of a type may be, sound by itself.
 OTHERS = {
     _core.Table: {
@@ -184,12 +164,10 @@ OTHERS = {
     _core.Booster: {},
     _core.StumpBooster: {},
     _core.NetShape: {
-        "of one number": lambda: _core.NetShape(
-            [(2, 3)], np.zeros(3, np.float32), n_units=16, n_layers=0, n_members=1, n_outputs=1
-        ),
+        "of one feature": lambda: _core.NetShape(
+            [(0, 2)], np.zeros(2, np.float32), n_units=16, n_layers=0, n_members=1, n_outputs=2
+        )
     },
-    _core.NetTrainer: {},
-    _core.Net: {},
 }
 
 CALLS = {}
@@ -588,46 +566,86 @@ function(
 )
 method("StumpBooster.find", lambda: _core.StumpBooster(dataset(), rows()))
 
+# ---- text ----
+
+CSV = b'a;b;c\n1,5;2024-01-31;x\n?;;y\n7;2024-02-01;"q\nr"\n'
+
+
+def cells():
+    return _core.CsvCells(CSV, ";")
+
+
+function("CsvCells", text=CSV, delimiter=";", begin=0, has_header=True, n_threads=2)
+for attribute in ("n_rows", "n_columns", "header", "fault"):
+    value_of(f"CsvCells.{attribute}", cells)
+method("CsvCells.line", cells, row=1)
+method("CsvCells.cell", cells, row=1, column=2)
+for name in ("numbers", "integers"):
+    method(f"CsvCells.{name}", cells, column=0, marks=lambda: ["?"], decimal=",", thousands="")
+method("CsvCells.dates", cells, column=1, marks=lambda: ["?"], order="ymd")
+method("CsvCells.levels", cells, column=2, trimmed=True)
+
 # ---- nets ----
+
+
+def shape():
+    knots = np.array([-1.0, 0.25, 1.0, 0.0, 0.0, 0.0], np.float32)
+    return _core.NetShape([(3, 4), (0, 2)], knots, n_units=16, n_layers=1, n_members=2, n_outputs=3)
+
+
+def places(n_rows=N_ROWS):
+    return np.column_stack([codes(n_rows) % 3, 4 + codes(n_rows) % 2]).astype(np.uint32)
+
+
+def fractions(n_rows=N_ROWS):
+    return np.zeros((n_rows, 2), np.float32)
+
+
+def trainer():
+    return _core.NetTrainer(shape(), places(), fractions(), {"seed": 1}, classes=codes())
+
+
+def net():
+    return _core.Net(shape(), trainer().average())
+
 
 function(
     "NetShape",
-    features=[(2, 3), (0, 1)],
-    knots=lambda: np.zeros(4, np.float32),
+    features=lambda: [(3, 4), (0, 2)],
+    knots=lambda: np.array([-1.0, 0.25, 1.0, 0.0, 0.0, 0.0], np.float32),
     n_units=16,
     n_layers=1,
     n_members=2,
     n_outputs=3,
 )
-value_of("NetShape.n_parameters", net_shape)
+value_of("NetShape.n_parameters", shape)
 function(
     "NetTrainer",
-    shape=net_shape,
-    codes=lambda: net_rows()["codes"],
-    fractions=lambda: net_rows()["fractions"],
-    settings={"batch_rows": 5, "dropout": 0.5, "averaging": 0.5, "weight_decay": 0.1, "seed": 3},
+    shape=shape,
+    codes=places,
+    fractions=fractions,
+    settings=lambda: {
+        "batch_rows": 8,
+        "weight_decay": 0.1,
+        "table_decay": 0.1,
+        "dropout": 0.1,
+        "averaging": 0.1,
+        "seed": 1,
+    },
     classes=codes,
-    reals=None,
     weights=lambda: weights().astype(np.float32),
 )
 method(
     "NetTrainer.run_epoch",
-    net_trainer,
+    trainer,
     rows=lambda: np.arange(N_ROWS, dtype=np.uint32),
-    learning_rate=0.01,
+    learning_rate=0.1,
     n_threads=2,
 )
-method("NetTrainer.parameters", net_trainer)
-method("NetTrainer.average", net_trainer)
-function("Net", shape=net_shape, parameters=lambda: net_trainer().parameters())
-method(
-    "Net.predict",
-    net,
-    codes=lambda: net_rows()["codes"],
-    fractions=lambda: net_rows()["fractions"],
-    is_class=True,
-    n_threads=2,
-)
+method("NetTrainer.parameters", trainer)
+method("NetTrainer.average", trainer)
+function("Net", shape=shape, parameters=lambda: trainer().average())
+method("Net.predict", net, codes=places, fractions=fractions, is_class=True, n_threads=2)
 function("minus_logs", shares=lambda: np.linspace(0, 1, N_ROWS))
 
 # ---- processor and threads ----

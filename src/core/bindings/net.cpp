@@ -143,11 +143,7 @@ NetTarget checked_target(const NetShape& shape, std::size_t n_rows,
                          const std::optional<Vector<float>>& weights) {
   NetTarget target{.classes = span_of(classes, n_rows, "classes"),
                    .reals = {},
-                   .weights = span_of(weights, n_rows, "weights")};
-  const auto is_weight = [](float value) { return value >= 0.0F && std::isfinite(value); };
-  if (!std::all_of(target.weights.begin(), target.weights.end(), is_weight)) {
-    throw nb::value_error("weights must be finite and not negative");
-  }
+                   .weights = weights_of(weights, n_rows)};
   if (classes.has_value() == reals.has_value()) {
     throw nb::value_error("the target must be classes or reals");
   }
@@ -156,6 +152,7 @@ NetTarget checked_target(const NetShape& shape, std::size_t n_rows,
       throw nb::value_error("reals must have a row for each row and a column for each output");
     }
     target.reals = {reals->data(), reals->size()};
+    check_finite(target.reals, "reals");
   }
   const auto is_class = [&](std::int32_t code) {
     return code >= 0 && static_cast<std::size_t>(code) < shape.n_outputs;
