@@ -175,6 +175,8 @@ POOL: dict[str, Maker] = {
         max_leaf_nodes=32, max_features=0.2, min_samples_leaf=3, subsample=0.7, learning_rate=0.05
     ),
     "extra-trees sqrt": _forest("ExtraTrees", 60, "sqrt", 1),
+    "extra-trees sqrt, leaf 2": _forest("ExtraTrees", 60, "sqrt"),
+    "extra-trees 1, leaf 2": _forest("ExtraTrees", 60, 1.0),
     "linear, quantile bins": _matrix(_bins(_logistic(0.1)), _bins(_ridge(3.0)), 10**9),
     "boosting, large": _boosting(
         learning_rate=0.03, max_leaf_nodes=128, max_features=0.9, min_samples_leaf=3
