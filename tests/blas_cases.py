@@ -68,6 +68,18 @@ def diversity_of_classes_and_of_numbers():
 
 
 @case
+def nets():
+    from committee.nets.classifier import NetClassifier
+    from committee.nets.regressor import NetRegressor
+
+    X, y, classes, w = numbers()
+    small = {"n_units": 32, "max_epochs": 5, "random_state": 0}
+    model = NetClassifier(**small).fit(X, classes, w)
+    regressor = NetRegressor(**small).fit(X, y, w)
+    return [model, model.predict_proba(X), regressor, regressor.predict(X)]
+
+
+@case
 def stacks_with_a_convex_meta_learner():
     import committee
 

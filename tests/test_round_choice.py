@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.metrics import log_loss, mean_squared_error
 
 import committee
 from committee import GradientBoostingClassifier, GradientBoostingRegressor, plot_training
-from committee.boosting.rounds import RoundChoice
+from committee.boosting import defaults
+from committee.boosting.rounds import RoundChoice, SearchEnd
 
 
 @pytest.fixture
@@ -172,8 +174,8 @@ def test_tiny_tables_are_fitted(n_rows, rng):
 def test_a_single_row_is_not_boosted_for_long(rng):
     alone = GradientBoostingRegressor(random_state=0).fit([[1.0]], [3.0])
     twice = GradientBoostingRegressor(random_state=0).fit([[1.0], [2.0]], [3.0, 9.0], [2.0, 0.0])
+    assert alone.n_estimators_ == 1
     for model in (alone, twice):
-        assert model.n_estimators_ == 1
         assert model.predict([[5.0]]).tolist() == [3.0]
 
 
@@ -243,7 +245,8 @@ def test_early_stopping_holds_out_rows_as_ever(numbers):
 
 
 def test_a_given_number_leaves_all_other_automatic_values_plain(numbers):
-    model = GradientBoostingRegressor(n_estimators=7).fit(*numbers)
+    X, y = numbers
+    model = GradientBoostingRegressor(n_estimators=7).fit(X, y, np.full(len(y), 3.0))
     assert model.n_estimators_ == 7
     assert model.chosen_params_ == {
         "n_estimators": 7,
@@ -386,3 +389,90 @@ def test_a_curve_that_has_not_turned_says_so():
     turned = RoundChoice(np.abs(np.linspace(-1.0, 0.5, 100)), np.full(100, np.nan), 1)
     assert not turned.is_still_improving
     assert "still improving" not in repr(turned)
+
+
+# --- the end of the search ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def smooth(rng):
+    """A function without noise: every round brings predictions closer."""
+    X = rng.uniform(size=(300, 4))
+    return X, 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * X[:, 2] ** 2 + 10 * X[:, 3]
+
+
+@pytest.fixture
+def little_work(monkeypatch):
+    monkeypatch.setattr(defaults, "_WORK", 1)
+    monkeypatch.setattr(defaults, "_LEAST_ROUNDS", 60)
+
+
+@pytest.mark.usefixtures("little_work")
+@pytest.mark.parametrize("given", ["folds", "eval_set"])
+def test_a_limit_that_ends_the_search_is_named(given, smooth):
+    X, y = smooth
+    more = {"eval_set": (X[200:], y[200:])} if given == "eval_set" else {}
+    message = 'n_estimators="auto" tries at most 60 rounds .* learning_rate above 0.05'
+    model = GradientBoostingRegressor(learning_rate=0.05, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=message):
+        model.fit(X[:200], y[:200], **more)
+    assert model.n_estimators_ > 55
+    # A given number is done as given, in silence.
+    GradientBoostingRegressor(n_estimators=60, random_state=0).fit(X[:200], y[:200], **more)
+
+
+@pytest.mark.usefixtures("little_work")
+def test_rows_that_end_the_search_leave_nothing_to_warn_of(rng):
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + 3 * rng.normal(size=200)
+    GradientBoostingRegressor(random_state=0).fit(X[:150], y[:150])
+    GradientBoostingRegressor(random_state=0).fit(X[:150], y[:150], eval_set=(X[150:], y[150:]))
+
+
+@pytest.mark.parametrize("factor", [2.0**-300, 1.0, 2.0**300])
+@pytest.mark.parametrize(("base", "trifle"), [(0.0, 0.0), (0.5, 0.0), (0.0, 0.001)])
+def test_a_search_ends_where_a_quarter_of_the_rounds_gains_next_to_nothing(base, trifle, factor):
+    rounds = np.arange(1, 401)
+    curve = base + 1 / rounds  # falls for ever
+    ends = SearchEnd(patience=10, little=0.02, trifle=trifle, n_cheap=0)
+    for n_tried in range(50, 400, 10):
+        before, now = curve[n_tried - n_tried // 4 - 1], curve[n_tried - 1]
+        gained = curve[0] - now
+        is_little = before - now < max(0.02 * min(now, gained), trifle * gained)
+        choice = RoundChoice(factor * curve[:n_tried], np.full(n_tried, np.nan), 1)
+        assert bool(ends.reason(choice)) == is_little
+        scored = RoundChoice(-factor * curve[:n_tried], np.full(n_tried, np.nan), 1, True)
+        assert bool(ends.reason(scored)) == (before - now < 0.02 * gained)
+        cheap = SearchEnd(patience=10, little=0.02, trifle=trifle, n_cheap=n_tried)
+        assert not cheap.reason(choice)
+
+
+def test_a_curve_of_many_classes_is_not_followed_for_thousands_of_rounds(rng, monkeypatch):
+    X = rng.normal(size=(400, 6))
+    y = (3 * (X[:, 0] > 0) + 2 * (X[:, 1] > 0) + (X[:, 2] > 0)).astype(int)
+    monkeypatch.setattr(defaults, "_CHEAP_WORK", 0)
+    short = GradientBoostingClassifier(random_state=0).fit(X, y)
+    monkeypatch.setattr(defaults, "_LITTLE_OF_MANY", 0.0)
+    monkeypatch.setattr(defaults, "_TRIFLE_OF_MANY", 0.0)
+    long = GradientBoostingClassifier(random_state=0).fit(X, y)
+    n_short, n_long = len(short.round_choice_.mean), len(long.round_choice_.mean)
+    assert n_short < 0.6 * n_long
+    assert np.array_equal(short.round_choice_.mean, long.round_choice_.mean[:n_short])
+    assert short.round_choice_.mean.min() < 1.1 * long.round_choice_.mean.min()
+
+
+def test_a_gain_that_is_small_beside_what_was_gained_is_no_improvement_to_speak_of():
+    curve = 1 / np.sqrt(np.arange(1, 2001))
+    assert not RoundChoice(curve, np.full(2000, np.nan), 1).is_still_improving
+    assert RoundChoice(curve[:50], np.full(50, np.nan), 1).is_still_improving
+
+
+def test_many_trees_a_round_look_at_a_quarter_of_the_features_or_at_six():
+    shares = [defaults.automatic_values(1000, n, 3, True)["max_features"] for n in (4, 23, 24, 90)]
+    assert shares == [6, 6, 0.25, 0.25]
+    # Work counts what is looked at: a quarter for several classes, half for one tree a round.
+    wide = [defaults.automatic_values(50_000, 100, k, True)["n_estimators"] for k in (1, 10)]
+    assert wide == [1000, 200]
+    # Where rounds are few, trees of several classes are larger.
+    leaves = [defaults.automatic_values(40_000, n, 10, True)["max_leaf_nodes"] for n in (10, 100)]
+    assert leaves == [16, 31]

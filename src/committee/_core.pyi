@@ -438,6 +438,57 @@ def nominal_codes(
     table: Table, feature: int, cuts: NDArray[Any], missing_level: int
 ) -> NDArray[np.int32]: ...
 
+class NetShape:
+    """The sizes of a net. See src/core/net/net_shape.hpp."""
+
+    def __init__(
+        self,
+        features: Sequence[tuple[int, int]],
+        knots: NDArray[np.float32],
+        *,
+        n_units: int,
+        n_layers: int,
+        n_members: int,
+        n_outputs: int,
+    ) -> None: ...
+    @property
+    def n_parameters(self) -> int: ...
+
+class NetTrainer:
+    """Fits a net to rows, epoch by epoch."""
+
+    def __init__(
+        self,
+        shape: NetShape,
+        codes: NDArray[np.uint32],
+        fractions: NDArray[np.float32],
+        settings: dict[str, Any],
+        *,
+        classes: NDArray[np.int32] | None = None,
+        reals: NDArray[np.float32] | None = None,
+        weights: NDArray[np.float32] | None = None,
+    ) -> None: ...
+    def run_epoch(
+        self, rows: NDArray[np.uint32], learning_rate: float, n_threads: int = 1
+    ) -> None: ...
+    def parameters(self) -> NDArray[np.float32]: ...
+    def average(self) -> NDArray[np.float32]: ...
+
+class Net:
+    """A fitted net."""
+
+    def __init__(self, shape: NetShape, parameters: NDArray[np.float32]) -> None: ...
+    def predict(
+        self,
+        codes: NDArray[np.uint32],
+        fractions: NDArray[np.float32],
+        *,
+        is_class: bool,
+        n_threads: int = 1,
+    ) -> NDArray[np.float64]: ...
+
+def minus_logs(shares: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
 class CsvCells:
     """The cells of a text with delimiters."""
 

@@ -125,6 +125,7 @@ def test_pruned_trees_keep_constraints_and_importances_are_not_negative(loss, cc
         monotonic_cst=[1, -1, 0],
         ccp_alpha=ccp_alpha,
         min_samples_leaf=3,
+        max_leaf_nodes=31,
         learning_rate=0.5,
         n_estimators=20,
     ).fit(X, y)

@@ -91,7 +91,8 @@ def test_an_eval_set_is_shifted_with_the_target(shifted):
     X, y, far = shifted
     logs = []
     for target in (y, far):
-        model = GradientBoostingRegressor(n_estimators=30, random_state=0)
+        model = GradientBoostingRegressor(n_estimators=30, max_leaf_nodes=31, min_samples_leaf=20)
+        model.set_params(l2_regularization=1.0)  # longer steps than the target's resolution
         model.fit(X[:200], target[:200], eval_set=(X[200:], target[200:]))
         logs.append(model.training_log_.validation_loss)
     np.testing.assert_allclose(*logs, rtol=0.01)
@@ -156,6 +157,8 @@ class Relative(SquaredError):
 def test_a_loss_of_ones_own_is_given_the_target_itself(rng):
     X = rng.normal(size=(60, 2))
     y = 1e6 + rng.integers(0, 10, 60)
-    model = GradientBoostingRegressor(loss=Relative(), n_estimators=3).fit(X, y)
+    model = GradientBoostingRegressor(loss=Relative(), n_estimators=3)
+    with pytest.warns(UserWarning, match="no tree could be split"):  # gradients of 1e-11
+        model.fit(X, y)
     expected = Relative().row_losses(y, model.predict(X)).mean()
     np.testing.assert_allclose(model.train_score_[-1], expected, rtol=1e-6)

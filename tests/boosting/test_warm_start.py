@@ -11,7 +11,7 @@ from committee import GradientBoostingRegressor, load, save
 
 CHANGES = {
     "max_depth": 2,
-    "max_leaf_nodes": 4,
+    "max_leaf_nodes": 3,
     "min_samples_leaf": 5,
     "min_samples_split": 60,
     "min_weight_fraction_leaf": 0.1,
@@ -69,8 +69,8 @@ def test_a_changed_parameter_of_trees_is_named(name, fitted):
     "params",
     [
         {"learning_rate": 0.05},
-        {"max_leaf_nodes": 31},  # what "auto" was
-        {"min_samples_leaf": 20, "l2_regularization": 1, "subsample": 1.0, "max_features": None},
+        {"max_leaf_nodes": 4},  # what "auto" was
+        {"min_samples_leaf": 4, "l2_regularization": 3, "subsample": 1.0, "max_features": None},
         {"verbose": 0, "n_jobs": 1, "callbacks": []},
         {"tol": 1e-3, "n_iter_no_change": 3, "early_stopping": False},
     ],

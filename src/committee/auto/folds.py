@@ -51,6 +51,15 @@ class Splits:
     blocks: NDArray[np.intp] | None = None
     is_forward: bool = False
 
+    @property
+    def kind(self) -> str:
+        """How rows were held out: "times", "groups", "part" (once) or "folds"."""
+        if self.is_forward:
+            return "times"
+        if self.blocks is not None:
+            return "groups"
+        return "folds" if len(self.folds) > 1 else "part"
+
     @classmethod
     def of(cls, features: Source, target: ScoredTarget, order: RowOrder, seed: int) -> Splits:
         """Split the rows of a table."""

@@ -17,15 +17,31 @@ from committee.base.params import (
     or_auto,
 )
 
+# Up to so many rows a table is tiny: its leaves have few rows, its trees few leaves.
+_TINY, _TINY_LEAVES, _TINY_L2 = 500, 4, 3.0
+# Rows that a leaf of a tiny table needs: one of so many, no less than two of four or more.
+_ROWS_PER_LEAF, _LEAST_ROWS_LEAF = 25, 2
+# Fewer rows are too few to hold any of them out: so many rounds, chosen by nothing.
+_LEAST_HELD_OUT, _BLIND_ROUNDS = 20, 30
 # Up to so many rows a table is small: its trees are small, and rounds differ by what they draw.
 _SMALL = 2_500
 # Up to so many rows, so many leaves; above, 127.
 _LEAVES = ((_SMALL, 8), (50_000, 16), (200_000, 31))
+_LEAVES_OF_FEW_ROUNDS = 31
 # Up to so many rows times trees of a round, the rows are held out in turns in so many folds;
 # above, one part of them.
 _FOLDS = ((5_000, 5), (20_000, 3))
-# Cells of the table, times trees, that a fit may look at: it bounds the number of rounds.
-_WORK, _LEAST_ROUNDS, _MOST_ROUNDS = 5_000_000_000, 100, 2000
+# Cells of the table that the trees of a fit may look at: it bounds the number of rounds.
+_WORK, _LEAST_ROUNDS, _MOST_ROUNDS = 2_500_000_000, 100, 2000
+# Share of the features that a node looks at; several trees a round see more between them. Of few
+# features it looks at so many, or columns that only say something together would not meet.
+_SHARE_OF_FEATURES, _SHARE_OF_MANY, _LEAST_OF_MANY = 0.5, 0.25, 6
+# What the last quarter of the rounds has to gain for the search to go on: a share of the loss that
+# is left, or of what was gained if that is less. A round of several trees costs more and has to
+# gain more, and so much of what was gained at least.
+_LITTLE, _LITTLE_OF_MANY, _TRIFLE_OF_MANY = 0.005, 0.01, 0.001
+# So many cells looked at in a search are cheap, whatever they gain; a tree costs as many at least.
+_CHEAP_WORK, _WORK_OF_TREE = 150_000_000, 5_000
 # Rounds without a new best, times the learning rate, that end the search for their number.
 _PATIENCE = 2.0
 
@@ -54,6 +70,11 @@ class BoostingChoices:
         Rounds without an improvement after which a search for their number ends.
     n_folds : int
         Parts to hold out in turns to choose the number of rounds; 0 where it is given.
+    little, trifle : float
+        Shares of the loss that is left and of what was gained, below which the last quarter of the
+        rounds ends that search.
+    n_cheap : int
+        Rounds of that search that may gain less.
     """
 
     n_estimators: int
@@ -65,6 +86,9 @@ class BoostingChoices:
     l2_regularization: float
     patience: int
     n_folds: int
+    little: float = 0.0
+    trifle: float = 0.0
+    n_cheap: int = 0
 
     def params(self, n_estimators: int) -> dict[str, Any]:
         """Return the parameters with which an estimator does the same in so many rounds."""
@@ -119,19 +143,54 @@ def automatic_values(
         "l2_regularization": 1.0,
     }
     if chooses_rounds:
-        most = _WORK // max(n_rows * n_features * n_columns, 1)
+        most = _WORK // (n_columns * _cells(n_rows, n_features, n_columns))
         most = min(max(most, _LEAST_ROUNDS), _MOST_ROUNDS)
         values |= {
             "n_estimators": most,
-            # Fewer rounds have to go further.
-            "learning_rate": 0.05 if most >= 1000 else 0.1 if most >= 250 else 0.2,
+            "learning_rate": _rate(n_rows, n_columns, most),
             "subsample": 0.8 if n_rows <= _SMALL else 1.0,
-            # Several trees a round see more features between them.
-            "max_features": 0.5 if n_columns == 1 else 0.25,
-            "max_leaf_nodes": _step(_LEAVES, n_rows, 127),
+            "max_features": _features(n_features, n_columns),
+            "max_leaf_nodes": _leaves(n_rows, n_columns, most),
             "min_samples_leaf": 10,
         }
+    if n_rows <= _TINY:
+        least = max(n_rows // _ROWS_PER_LEAF, min(_LEAST_ROWS_LEAF, n_rows // 2), 1)
+        values |= {
+            "max_leaf_nodes": _TINY_LEAVES,
+            "min_samples_leaf": min(values["min_samples_leaf"], least),
+            "l2_regularization": _TINY_L2,
+        }
     return values
+
+
+def _features(n_features: int, n_columns: int) -> int | float:
+    """Return the number or the share of the features that a node looks at."""
+    if n_columns == 1:
+        return _SHARE_OF_FEATURES
+    return _LEAST_OF_MANY if n_features * _SHARE_OF_MANY < _LEAST_OF_MANY else _SHARE_OF_MANY
+
+
+def _cells(n_rows: int, n_features: int, n_columns: int) -> int:
+    """Return how many cells the nodes of a level of a tree look at."""
+    n_drawn = check_max_features(_features(n_features, n_columns), n_features)
+    return max(n_rows * n_drawn, 1)
+
+
+def _rate(n_rows: int, n_columns: int, most: int) -> float:
+    """Return the learning rate: where there are few rounds, each has to go further.
+
+    Tiny tables, and small ones of several classes, are learned as well in half of the rounds.
+    """
+    if most < 250:
+        return 0.2
+    is_fast = n_rows <= (_TINY if n_columns == 1 else _SMALL)
+    return 0.1 if is_fast or most < 1000 else 0.05
+
+
+def _leaves(n_rows: int, n_columns: int, most: int) -> int:
+    """Return the most leaves of a tree: many classes in few rounds need larger ones."""
+    leaves = _step(_LEAVES, n_rows, 127)
+    return max(leaves, _LEAVES_OF_FEW_ROUNDS) if n_columns > 1 and most < 1000 else leaves
 
 
 def _step(steps: Sequence[tuple[int, int]], size: int, last: int) -> int:
@@ -186,13 +245,17 @@ def choose(
     """
     # A weak learner of the user's is not for us to tune.
     can_choose = model.estimator is None and is_divisible and kept is None
-    chooses = _is_auto(model.n_estimators) and can_choose
+    chooses = _is_auto(model.n_estimators) and can_choose and n_rows >= _LEAST_HELD_OUT
     auto = automatic_values(n_rows, n_features, n_columns, chooses)
     if not is_divisible:
         auto["n_estimators"] = 1
+    elif n_rows < _LEAST_HELD_OUT:
+        auto["n_estimators"] = _BLIND_ROUNDS
     auto |= kept or {}
     given = {name: getattr(model, name) for name in auto}
     values = {name: auto[name] if _is_auto(value) else value for name, value in given.items()}
+    n_folds = _step(_FOLDS, n_rows * n_columns, 1) if chooses else 0
+    work = _cells(n_rows, n_features, n_columns) + _WORK_OF_TREE
     with or_auto():
         n_estimators, rate, share, l2 = _check_numbers(values)
         n_drawn = max(1, int(n_rows * share))  # rows of a round
@@ -208,7 +271,10 @@ def choose(
         min(rows_of_leaf, n_drawn + 1),
         l2,
         _patience(model, rate if _is_auto(model.n_estimators) else None),
-        _step(_FOLDS, n_rows * n_columns, 1) if chooses else 0,
+        n_folds,
+        _LITTLE if n_columns == 1 else _LITTLE_OF_MANY,
+        0.0 if n_columns == 1 else _TRIFLE_OF_MANY,
+        _CHEAP_WORK // (n_columns * max(n_folds, 1) * work),
     )
 
 

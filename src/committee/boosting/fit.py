@@ -7,16 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from committee.base.arrays import Floats
 from committee.base.params import check_seed
 from committee.base.sampling import SeedUse, parameter_seed
+from committee.base.warn import warn
 from committee.base.work import FitLog, Progress, resolve_threads, running_fit
 from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum, start_of
 from committee.boosting.any_learner import AnyLearner
 from committee.boosting.defaults import BoostingChoices, choose
 from committee.boosting.fitted import FittedBoosting
-from committee.boosting.rounds import BoostingJob, RoundChoice, choose_rounds
+from committee.boosting.rounds import BoostingJob, RoundChoice, SearchEnd, choose_rounds
 from committee.boosting.task import BoostingParameters, BoostingTask, check_rows
 from committee.boosting.training_data import (
     ContentKeys,
@@ -25,6 +27,7 @@ from committee.boosting.training_data import (
     target_columns,
 )
 from committee.boosting.tree_learner import TreeLearner, drawn_features
+from committee.boosting.unsplit import warn_if_unsplit
 from committee.boosting.warm_start import LastFit
 from committee.evaluation.content_order import Counts
 from committee.evaluation.early_stopping import Stopper, TrainingLog, Watch
@@ -154,7 +157,12 @@ class BoostingFit:
         job = self._job(table, rows, choices, start)
         n_rounds = choices.n_estimators
         rounds = job.run(n_kept, n_rounds, self._progress("rounds", n_rounds))
+        if last is None and (params.init is None or isinstance(params.init, str)):
+            warn_if_unsplit(self.name, rounds, rows, choices)
         attributes |= self._results(rounds, job, n_kept, table, choices.learning_rate)
+        searches = choices.n_folds > 0 and self._stops
+        if searches and len(rounds) == n_rounds and not job.stopper.is_out_of_patience:
+            self._warn_of_limit(choices)
         running_fit().end("%s", self._outcome(job, choices, round_choice, n_kept + len(rounds)))
         return attributes | self._described(
             table, rows, choices, start, job, round_choice, attributes
@@ -280,7 +288,20 @@ class BoostingFit:
         _log.debug("%s: %s rows held out in turn to choose rounds", self.name, sizes)
         noun = f"rounds at most, in {len(parts)} part{'s' if len(parts) > 1 else ''} to choose"
         progress = self._progress(noun, choices.n_estimators)
-        return choose_rounds(jobs, choices.n_estimators, choices.patience, progress)
+        ends = SearchEnd.of(choices)
+        choice = choose_rounds(jobs, choices.n_estimators, ends, progress)
+        if choice.is_still_improving and not ends.reason(choice):
+            self._warn_of_limit(choices)
+        return choice
+
+    def _warn_of_limit(self, choices: BoostingChoices) -> None:
+        warn(
+            f'{self.name}: n_estimators="auto" tries at most {choices.n_estimators} rounds on a '
+            "table of this size, and the last of them still made predictions of held-out rows "
+            "clearly better. Give a larger n_estimators, or a learning_rate above "
+            f"{choices.learning_rate:g}.",
+            ConvergenceWarning,
+        )
 
     def _fold_job(
         self, table: TrainingTable, fold: TrainingRows, choices: BoostingChoices

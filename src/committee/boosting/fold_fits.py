@@ -14,7 +14,7 @@ from committee.base.params import check_seed
 from committee.base.work import resolve_threads
 from committee.boosting.defaults import BoostingChoices
 from committee.boosting.fit import BoostingFit, BoostingModel
-from committee.boosting.rounds import BoostingJob, RoundChoice, RoundSearch
+from committee.boosting.rounds import BoostingJob, RoundChoice, RoundSearch, SearchEnd
 from committee.boosting.task import BoostingParameters
 from committee.boosting.training_data import TrainingRows, TrainingTable
 from committee.tables.source import open_source
@@ -92,7 +92,7 @@ class FoldFits:
             own = table if table.statistics is None else plan._binned(unbinned, fold)
             folds.append(Fold(own, fold, plan._fold_job(own, fold, choices)))
         jobs = [fold.job for fold in folds]
-        search = RoundSearch(jobs, choices.n_estimators, choices.patience, n_workers, True)
+        search = RoundSearch(jobs, choices.n_estimators, SearchEnd.of(choices), n_workers, True)
         return cls(model, plan, choices, folds, search)
 
     def models(self, choice: RoundChoice) -> list[Any]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
 from committee.base.work import Progress, in_order
+from committee.boosting.defaults import BoostingChoices
 from committee.boosting.training_data import RoundDraws, RoundRows
 from committee.boosting.tree_learner import left_range
 from committee.evaluation.early_stopping import LogWriter, Stopper, TrainingLog, Watch
@@ -155,6 +156,9 @@ _LEAST_TRIED, _AT_THE_END = 50, 0.95  # a best round so late is where the rounds
 
 _NOTHING = 1e-5  # share of the first loss that is not worth more rounds: the rest is rounding
 
+# The last quarter of the rounds gains clearly where it has this share of what all have gained.
+_LATE, _CLEARLY = 4, 0.01
+
 
 @register("RoundChoice")
 @dataclass(frozen=True, eq=False, repr=False)
@@ -235,16 +239,81 @@ class RoundChoice:
 
     @property
     def is_still_improving(self) -> bool:
-        """Whether the limit of rounds came before the curve had turned.
+        """Whether the rounds ended while the last quarter of them still gained clearly.
 
         More rounds, or a larger `learning_rate`, would then do better.
         """
         n_tried = len(self.mean)
-        return n_tried >= _LEAST_TRIED and self.n_rounds > _AT_THE_END * n_tried
+        if n_tried < _LEAST_TRIED or self.n_rounds <= _AT_THE_END * n_tried:
+            return False
+        gained, all_gained = self.gains(n_tried // _LATE)
+        return gained >= _CLEARLY * all_gained
+
+    def gains(self, n_last: int) -> tuple[float, float]:
+        """Return what the last so many rounds have gained, and what all have."""
+        curve = -self.mean if self.is_score else self.mean
+        before, now = float(curve[:-n_last].min()), float(curve.min())
+        with np.errstate(invalid="ignore"):  # a score may be infinite
+            return before - now, float(curve[0]) - now
 
     def _validate_loaded(self) -> None:
         if not len(self.mean) or np.isnan(self.mean).any():
             raise ValueError("the curve is empty or has gaps")
+
+
+@dataclass(frozen=True)
+class SearchEnd:
+    """When the curve of held-out rows says that more rounds need not be tried.
+
+    Parameters
+    ----------
+    patience : int
+        Rounds without a new best that end the search; at least a third of the best round's
+        number, because long curves turn slowly.
+    little : float
+        Share of what was gained so far, or of the loss that is left if that is less. As many rounds
+        as `patience`, or a quarter of all, that gain less than it end the search: curves of many
+        classes fall by next to nothing for thousands of rounds.
+    trifle : float
+        The same as a share of what was gained, however little is left.
+    n_cheap : int
+        Rounds that cost so little that they may gain little.
+
+    Examples
+    --------
+    >>> falling = RoundChoice(np.array([4.0, 3.0, 2.0, 1.0]), np.zeros(4), 5)
+    >>> turned = RoundChoice(np.array([4.0, 3.0, 3.5, 4.0]), np.zeros(4), 5)
+    >>> ends = SearchEnd(patience=2, little=0.01, trifle=0.0, n_cheap=0)
+    >>> ends.reason(falling), ends.reason(turned)
+    ('', 'none of the last 2 was better')
+    """
+
+    patience: int
+    little: float
+    trifle: float
+    n_cheap: int
+
+    @classmethod
+    def of(cls, choices: BoostingChoices) -> SearchEnd:
+        """Return what the choices of a fit say."""
+        return cls(choices.patience, choices.little, choices.trifle, choices.n_cheap)
+
+    def reason(self, choice: RoundChoice) -> str:
+        """Return why the search ends here; empty if it goes on."""
+        n_tried, best = len(choice.mean), choice.n_rounds
+        if n_tried - best >= max(self.patience, best // 3):
+            return f"none of the last {n_tried - best} was better"
+        if not choice.is_score and 0 <= choice.mean[-1] <= _NOTHING * choice.mean[0]:
+            return "nothing is left of the loss"
+        n_last = max(self.patience, n_tried // _LATE)
+        if n_tried <= max(n_last, self.n_cheap):
+            return ""
+        gained, all_gained = choice.gains(n_last)
+        left = float(choice.mean.min())
+        has_end = not choice.is_score and left >= 0
+        worth = min(all_gained, left) if has_end else all_gained
+        is_little = gained < max(self.little * worth, self.trifle * all_gained)
+        return f"the last {n_last} gained next to nothing" if is_little else ""
 
 
 @dataclass(eq=False)
@@ -257,9 +326,8 @@ class RoundSearch:
         One for each fold, watching the rows that it does not learn from.
     most : int
         Rounds to try at most.
-    patience : int
-        Rounds without a new best that end the search; at least a third of the best round's
-        number, because long curves turn slowly.
+    ends : SearchEnd
+        When the curve ends the search.
     n_workers : int, default=1
         Threads that run jobs side by side.
     keeps_members : bool, default=False
@@ -279,7 +347,7 @@ class RoundSearch:
 
     jobs: Sequence[BoostingJob]
     most: int
-    patience: int
+    ends: SearchEnd
     n_workers: int = 1
     keeps_members: bool = False
     n_rounds: int = 0
@@ -294,13 +362,7 @@ class RoundSearch:
         curves = np.array([_curve(job) for job in self.jobs])
         is_score = any(job.watch is not None and job.watch.scoring is not None for job in self.jobs)
         choice = RoundChoice.of_curves(curves, is_score)
-        best, reason = choice.n_rounds, ""
-        if end - best >= max(self.patience, best // 3):
-            reason = f"none of the last {end - best} was better"
-        elif _is_done(choice):
-            reason = "nothing is left of the loss"
-        elif end == self.most:
-            reason = "the limit was reached"
+        reason = self.ends.reason(choice) or ("the limit was reached" if end == self.most else "")
         # What is known of a step changes at once: after an interrupt the step before counts.
         own = (curves.argmin(axis=1) + 1).tolist()
         if reason:
@@ -313,13 +375,13 @@ class RoundSearch:
 
 
 def choose_rounds(
-    jobs: Sequence[BoostingJob], most: int, patience: int, progress: Progress
+    jobs: Sequence[BoostingJob], most: int, ends: SearchEnd, progress: Progress
 ) -> RoundChoice:
-    """Boost all folds side by side until their mean curve has passed its best round.
+    """Boost all folds side by side until their mean curve has turned, or falls too slowly.
 
     Parameters
     ----------
-    jobs, most, patience
+    jobs, most, ends
         See `RoundSearch`.
     progress : Progress
         Shows the number of rounds after each step.
@@ -329,7 +391,7 @@ def choose_rounds(
     choice : RoundChoice
         The curve, and its best round.
     """
-    search = RoundSearch(jobs, most, patience)
+    search = RoundSearch(jobs, most, ends)
     while not search.reason:
         search.step()
         progress.show(search.n_rounds)
@@ -344,10 +406,6 @@ def _side_by_side(
     calls = [(job, begin, end, silent) for job in jobs]
     workers = min(n_workers, len(jobs))
     return list(in_order(BoostingJob.run, calls, workers, use_threads=True, own=True))
-
-
-def _is_done(choice: RoundChoice) -> bool:
-    return not choice.is_score and 0 <= choice.mean[-1] <= _NOTHING * choice.mean[0]
 
 
 def _curve(job: BoostingJob) -> Floats:

@@ -1,125 +1,154 @@
-"""Charts as SVG, drawn in the colours of the page."""
+"""What all charts share: scales, ticks, the frame of a figure.
+
+Charts are drawn 360 units wide, so that their text can be read on a phone; on a wide window two
+stand side by side. Colours come from the style of the page.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from html import escape
+from dataclasses import dataclass
 
-from committee.base.arrays import Floats
+from committee.report.html import Html, join, tag
+from committee.report.words import short
 
-_WIDTH, _ROW = 640, 26
-_LABEL = 220  # width of the names on the left
-
-
-def number(value: float) -> str:
-    """Return a number with four digits.
-
-    Examples
-    --------
-    >>> number(0.123456), number(12345.678), number(0.0)
-    ('0.1235', '12,350', '0')
-    """
-    if value == 0:
-        return "0"
-    if 1e4 <= abs(value) < 1e15:
-        return f"{float(f'{value:.4g}'):,.0f}"
-    return f"{value:.4g}"
+WIDTH = 360
 
 
-def bars(
-    names: Sequence[str],
-    values: Sequence[float],
-    errors: Sequence[float] | None = None,
-    *,
-    title: str,
-    marked: Sequence[bool] | None = None,
-) -> str:
-    """Draw a horizontal bar for each value, from zero, with its error.
+def figure(
+    width: int, height: float, title: str, content: Sequence[Html], note: object = ""
+) -> Html:
+    """Return a chart with what is read aloud to those who do not see it.
 
     Parameters
     ----------
-    names : sequence of str
-        What the bars are of.
-    values, errors : sequence of float
-        Lengths, and half widths of the error bars.
+    width, height : float
+        Of the drawing.
     title : str
-        Read aloud to those who do not see the chart.
-    marked : sequence of bool or None, default=None
-        Bars in the strong colour; None is all.
+        What the chart says, in a sentence.
+    content : sequence of Html
+        Its elements.
+    note : object
+        Shown below the chart.
     """
-    spread = [0.0] * len(values) if errors is None else list(errors)
-    low = min(0.0, *(v - e for v, e in zip(values, spread, strict=True)))
-    high = max(0.0, *(v + e for v, e in zip(values, spread, strict=True)))
-    span = (high - low) or 1.0
-    room = _WIDTH - _LABEL - 90
-
-    def x(value: float) -> float:
-        return _LABEL + room * (value - low) / span
-
-    parts = []
-    for place, (name, value, error) in enumerate(zip(names, values, spread, strict=True)):
-        top = place * _ROW + 4
-        middle = top + _ROW / 2 - 2
-        shade = "bar" if marked is None or marked[place] else "bar weak"
-        begin, end = sorted((x(0.0), x(value)))
-        parts.append(
-            f'<text class="name" x="{_LABEL - 8}" y="{middle + 4:.1f}">{escape(_cut(name))}</text>'
-            f'<rect class="{shade}" x="{begin:.1f}" y="{top}" width="{max(end - begin, 1):.1f}" '
-            f'height="{_ROW - 8}" rx="2"/>'
-        )
-        if error > 0:
-            parts.append(
-                f'<line class="error" x1="{x(value - error):.1f}" x2="{x(value + error):.1f}" '
-                f'y1="{middle:.1f}" y2="{middle:.1f}"/>'
-            )
-        right = max(x(value + error), x(0.0)) + 6
-        parts.append(f'<text x="{right:.1f}" y="{middle + 4:.1f}">{number(value)}</text>')
-    return _svg(_WIDTH, len(values) * _ROW + 8, title, "".join(parts))
+    drawing = tag(
+        "svg",
+        *content,
+        viewBox=f"0 0 {width} {math.ceil(height)}",
+        role="img",
+        aria_label=title,
+    )
+    return tag("figure", drawing, tag("figcaption", note) if note else None)
 
 
-def curve(bins: Floats, *, title: str, across: str, up: str, is_share: bool) -> str:
-    """Draw truth against prediction: points with their spread, and the diagonal."""
-    size, left, bottom = 360, 64, 44
-    values = bins[:, :4]
-    low, high = (0.0, 1.0) if is_share else (float(values.min()), float(values.max()))
-    span = (high - low) or 1.0
+@dataclass(frozen=True)
+class Scale:
+    """Where numbers are on a line of the drawing.
 
-    def x(value: float) -> float:
-        return left + (size - left - 12) * (min(max(value, low), high) - low) / span
+    Parameters
+    ----------
+    low, high : float
+        Numbers at the ends.
+    begin, end : float
+        Where these are drawn.
+    """
 
-    def y(value: float) -> float:
-        return size - bottom - (size - bottom - 12) * (min(max(value, low), high) - low) / span
+    low: float
+    high: float
+    begin: float
+    end: float
 
+    def __call__(self, value: float) -> float:
+        inside = min(max(value, self.low), self.high)
+        share = (inside - self.low) / ((self.high - self.low) or 1.0)
+        return self.begin + share * (self.end - self.begin)
+
+    @property
+    def ticks(self) -> list[float]:
+        """Round numbers within the scale, at most six."""
+        return ticks(self.low, self.high)
+
+
+def ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Return round numbers between two.
+
+    Examples
+    --------
+    >>> ticks(0.0, 1.0), ticks(-7.0, 23.0)
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0.0, 10.0, 20.0])
+    """
+    span = high - low
+    if not (span > 0 and math.isfinite(span)):
+        return [low]
+    raw = span / most
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(size * power for size in (1, 2, 2.5, 5, 10) if size * power >= raw * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [round(step * k, 12) + 0.0 if step > 1e-9 else step * k for k in range(first, last + 1)]
+
+
+def text(content: object, x: float, y: float, kind: str = "") -> Html:
+    """Return a text; kinds are "right", "middle" and "small"."""
+    return tag("text", content, x=float(x), y=float(y), class_=kind or None)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Html:
+    """Return a line."""
+    return tag("line", x1=float(x1), y1=float(y1), x2=float(x2), y2=float(y2), class_=kind)
+
+
+def dot(x: float, y: float, kind: str = "point", radius: float = 4.0) -> Html:
+    """Return a point."""
+    return tag("circle", cx=float(x), cy=float(y), r=radius, class_=kind)
+
+
+def block(x: float, y: float, width: float, height: float, kind: str) -> Html:
+    """Return a rectangle."""
+    size = {"width": max(float(width), 0.0), "height": max(float(height), 0.0)}
+    return tag("rect", x=float(x), y=float(y), **size, class_=kind)
+
+
+def points(places: Sequence[tuple[float, float]]) -> str:
+    """Return coordinates for a line through points."""
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+
+
+def axes(across: Scale, up: Scale, labels: tuple[str, str], *, ticked: bool = True) -> Html:
+    """Return the two axes of a chart, with round numbers and what they are.
+
+    Parameters
+    ----------
+    across, up : Scale
+        Of the two directions.
+    labels : (str, str)
+        Their names; that of the upward one stands above it.
+    ticked : bool, default=True
+        Whether there are numbers across.
+    """
     parts = [
-        f'<line class="axis" x1="{left}" y1="{y(low)}" x2="{size - 12}" y2="{y(low)}"/>',
-        f'<line class="axis" x1="{left}" y1="{y(low)}" x2="{left}" y2="12"/>',
-        f'<line class="ideal" x1="{x(low)}" y1="{y(low)}" x2="{x(high)}" y2="{y(high)}"/>',
+        line(across.begin, up.begin, across.end, up.begin, "axis"),
+        line(across.begin, up.begin, across.begin, up.end, "axis"),
+        text(labels[1], 2, up.end - 12, "small"),
+        text(labels[0], (across.begin + across.end) / 2, up.begin + 36, "middle small"),
     ]
-    parts += [
-        f'<text class="middle" x="{x(value):.1f}" y="{size - bottom + 16}">{number(value)}'
-        f'</text><text class="name" x="{left - 6}" y="{y(value) + 4:.1f}">{number(value)}</text>'
-        for value in (low, (low + high) / 2, high)
+    for value in across.ticks if ticked else ():
+        x = across(value)
+        parts.append(line(x, up.begin, x, up.begin + 4, "axis"))
+        parts.append(text(short(value), x, up.begin + 17, "middle small"))
+    for value in up.ticks:
+        y = up(value)
+        parts.append(line(across.begin, y, across.end, y, "track"))
+        parts.append(text(short(value), across.begin - 5, y + 4, "right small"))
+    return join(parts)
+
+
+def spark(shares: Sequence[float], title: str) -> Html:
+    """Return a small drawing of a distribution, for a table."""
+    high = max(shares) or 1.0
+    width = 84 / len(shares)
+    bars = [
+        block(k * width, 22 - 22 * share / high, width - 1, 22 * share / high, "bar weak")
+        for k, share in enumerate(shares)
     ]
-    for predicted, truth, below, above, _ in bins.tolist():
-        parts.append(
-            f'<line class="error" x1="{x(predicted):.1f}" x2="{x(predicted):.1f}" '
-            f'y1="{y(below):.1f}" y2="{y(above):.1f}"/>'
-            f'<circle class="point" cx="{x(predicted):.1f}" cy="{y(truth):.1f}" r="4"/>'
-        )
-    parts.append(
-        f'<text class="middle" x="{(left + size) / 2:.0f}" y="{size - 6}">{escape(across)}</text>'
-        f'<text class="middle" transform="translate(14 {(size - bottom) / 2:.0f}) rotate(-90)">'
-        f"{escape(up)}</text>"
-    )
-    return _svg(size, size, title, "".join(parts))
-
-
-def _svg(width: int, height: int, title: str, content: str) -> str:
-    return (
-        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}" '
-        f'style="max-width:{width}px"><title>{escape(title)}</title>{content}</svg>'
-    )
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= 30 else name[:29] + "…"
+    return tag("svg", *bars, viewBox="0 0 84 22", role="img", aria_label=title)

@@ -7,6 +7,7 @@
 #include "forest.hpp"
 #include "gil.hpp"
 #include "grower.hpp"
+#include "net.hpp"
 #include "pool.hpp"
 #include "quinlan.hpp"
 #include "row_products.hpp"
@@ -29,5 +30,6 @@ NB_MODULE(_core, m) {
   committee::register_adaboost(m);
   committee::register_target_statistics(m);
   committee::register_quinlan(m);
+  committee::register_net(m);
   committee::register_csv(m);
 }

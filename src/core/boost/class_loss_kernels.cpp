@@ -5,8 +5,8 @@
 
 #include "base/simd.hpp"
 #include "base/thread_pool.hpp"
+#include "base/vector_math.hpp"
 #include "boost/loss_kernels.hpp"
-#include "boost/vector_math.hpp"
 
 namespace committee {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/simd.hpp"
 #include "base/thread_pool.hpp"
-#include "boost/vector_math.hpp"
+#include "base/vector_math.hpp"
 
 namespace committee {
 namespace {

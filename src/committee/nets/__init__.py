@@ -1,0 +1,1 @@
+"""Small neural nets on raw tables."""
