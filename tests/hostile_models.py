@@ -96,6 +96,16 @@ def plans():
     c = committee
     small = {"n_estimators": 2, "random_state": 0}
     return {
+        "committee": (
+            c.CommitteeClassifier(budget=0.02, random_state=0, costs={("hi", "lo"): 3}),
+            X_MIXED,
+            CLASSES,
+        ),
+        "committee_numbers": (
+            c.CommitteeRegressor(budget=0.02, random_state=0),
+            X_MIXED,
+            NUMBER,
+        ),
         "tree": (c.DecisionTreeClassifier(max_depth=3), X_MIXED, CLASSES),
         "tree_outputs": (
             c.DecisionTreeRegressor(max_depth=2, category_split="fanout"),
@@ -435,6 +445,8 @@ METHODS = (
     "votes",
     "explain_vote",
     "explain",
+    "novelty",
+    "distill",
     "get_feature_names_out",
     "feature_importances_",
 )

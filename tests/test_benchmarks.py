@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from peer_versions import needs_sklearn
 
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 
@@ -568,6 +569,7 @@ def test_failures_and_time_limits_are_told_apart(module):
     assert "| time limit |" in cells
 
 
+@needs_sklearn("1.9", "its TargetEncoder takes no folds")
 def test_a_column_of_too_many_levels_is_encoded_for_scikit_learn(module, rng):
     level = rng.integers(0, 400, 3000)
     X = pd.DataFrame({"many": pd.Categorical(level), "few": pd.Categorical(level % 3)})

@@ -166,7 +166,7 @@ def test_metrics_see_labels_probabilities_and_weights(classes):
     assert score("roc_auc_ovr") == pytest.approx(
         roc_auc_score(y, values[rows], multi_class="ovr", sample_weight=weights)
     )
-    macro = make_scorer(f1_score, average="macro")
+    macro = make_scorer(f1_score, average="macro", pos_label=None)
     assert score(macro) == pytest.approx(
         f1_score(y, labels, average="macro", sample_weight=weights)
     )

@@ -46,7 +46,7 @@ def test_integers_of_any_make_come_back_as_int(value):
         ({"low": 1}, None, TypeError, "max_depth must be an int >= 1; got None"),
         ({"low": 2, "high": 255}, 256, ValueError, r"must be an int in \[2, 255\]; got 256"),
         ({"low": 1}, True, TypeError, "got True"),
-        ({"low": 1}, np.True_, TypeError, "got np.True_"),
+        ({"low": 1}, np.True_, TypeError, r"got (np.True_|True)"),
         ({"low": 1}, 2.0, TypeError, "got 2.0"),
         ({"low": 1}, math.nan, TypeError, "got nan"),
         ({"low": 1}, "3", TypeError, "got '3'"),

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 import sklearn
 from hostile_models import columns
+from packaging.version import Version
+from peer_versions import SKLEARN
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.ensemble import IsolationForest
@@ -71,7 +73,8 @@ def test_an_estimator_of_scikit_learn_comes_back(name, tmp_path):
     if hasattr(model, "transform") and name != "isotonic":
         assert loaded.get_feature_names_out().tolist() == model.get_feature_names_out().tolist()
     save(loaded, tmp_path / "again")
-    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+    if Version("1.7") <= SKLEARN:  # older imputers get an attribute that they do not have
+        assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
     clone(loaded).fit(X, y)
 
 

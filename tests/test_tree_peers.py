@@ -12,6 +12,8 @@ from itertools import product
 import numpy as np
 import pytest
 import sklearn.tree
+from packaging.version import Version
+from peer_versions import SKLEARN
 from reference import Limits, NaiveTree
 from tree_tools import leaf_partition, make_tree
 
@@ -96,9 +98,18 @@ def node_pairs(ours, theirs):
     return np.array(pairs)
 
 
+def needs_right_peer(criterion, missing):
+    """Skip what old versions of scikit-learn compute wrongly."""
+    if Version("1.9") > SKLEARN and criterion == "poisson" and missing:
+        pytest.skip("before 1.9 poisson forgets rows with missing values")
+    if Version("1.8") > SKLEARN and (missing or criterion == "absolute_error"):
+        pytest.skip("before 1.8 missing values and weighted medians have bugs")
+
+
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error", "poisson"])
 def test_the_naive_oracle_grows_the_peers_tree(criterion, missing, rng):
+    needs_right_peer(criterion, missing)
     # Our trees are compared with the oracle, so it is itself checked here.
     draw = partial(make_data, rng, criterion, 80, missing=missing)
     for limits in (
@@ -139,6 +150,7 @@ def test_the_naive_oracle_grows_the_peers_tree(criterion, missing, rng):
     ],
 )
 def test_the_same_tree_on_data_without_ties(criterion, missing, weighted, limits, rng):
+    needs_right_peer(criterion, missing)
     draw = partial(make_data, rng, criterion, missing=missing, weighted=weighted)
     X, y, weight, peer = without_ties(draw, criterion, **limits)
     ours = make_tree(criterion, split_finding="exact", **limits).fit(X, y, sample_weight=weight)
@@ -232,6 +244,7 @@ def test_the_pruning_path_is_the_same(criterion, rng):
 
 @pytest.mark.parametrize("criterion", ["gini", "squared_error"])
 def test_missing_values_at_prediction_take_the_same_side(criterion, rng):
+    needs_right_peer(criterion, missing=True)
     # Where training had none missing, the larger child: by rows there, by weight here.
     limits = {"max_depth": 3, "min_samples_leaf": 9}
     for missing in (0.0, 0.2):  # without and with missing values in training

@@ -46,8 +46,8 @@ def load_penguins(
     >>> X, y = load_penguins(backend="pyarrow")
     >>> X.num_rows, X.column_names[:2]
     (344, ['island', 'bill_length_mm'])
-    >>> y[0]
-    np.str_('Adelie')
+    >>> str(y[0])
+    'Adelie'
     """
     if target not in _TARGETS:
         accepted = ", ".join(f'"{name}"' for name in _TARGETS)

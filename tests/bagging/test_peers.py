@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sklearn
 import sklearn.ensemble
+from peer_versions import needs_sklearn
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss
@@ -48,6 +49,7 @@ NEW_PARAMETERS = {
 }
 
 
+@needs_sklearn("1.9", "max_samples has another default")
 @pytest.mark.parametrize("cls", BOTH)
 def test_the_constructor_has_scikit_learns_parameters_and_defaults(cls):
     theirs = inspect.signature(getattr(sklearn.ensemble, cls.__name__)).parameters
@@ -57,6 +59,7 @@ def test_the_constructor_has_scikit_learns_parameters_and_defaults(cls):
         assert (ours[name].default, ours[name].kind) == (parameter.default, parameter.kind), name
 
 
+@needs_sklearn("1.8", "bagging of trees has a decision_function")
 @pytest.mark.parametrize("cls", BOTH)
 def test_public_methods_and_attributes_of_scikit_learn_exist(cls, iris):
     theirs = getattr(sklearn.ensemble, cls.__name__)(n_estimators=2, oob_score=False).fit(*iris)

@@ -306,7 +306,14 @@ def test_a_sparse_matrix_too_wide_to_be_dense_is_refused_with_advice():
         (pl.Series([1]), ValueError, "Reshape your data"),
         (5, ValueError, "got scalar array instead.*Reshape your data"),
         (np.array(5), ValueError, "Reshape your data"),
-        (sparse.coo_array(np.array([1, 2])), ValueError, "Reshape your data"),
+        pytest.param(
+            sparse.coo_array(np.array([1, 2])),
+            ValueError,
+            "Reshape your data",
+            marks=pytest.mark.skipif(
+                sparse.coo_array(np.array([1, 2])).ndim == 2, reason="made a row by an old scipy"
+            ),
+        ),
         (np.zeros((1, 1, 1)), ValueError, "Found array with dim 3"),
         ([[[1]]], ValueError, "Found array with dim 3"),
         (np.zeros((1, 1), complex), ValueError, "Complex data not supported"),

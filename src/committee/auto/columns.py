@@ -130,7 +130,7 @@ class TablePlan:
             place, part = places[position]
             use, column = self.uses[place], source.column(place)
             if use.use == "date":
-                return _date_part(column, use.parts[part], part)
+                return date_part(column, use.parts[part], part)
             if use.use == "text":
                 if place not in texts:
                     texts[place] = self.encoders[place].apply(column)
@@ -280,7 +280,7 @@ def _date_parts(name: str, column: Column, missing: NDArray[np.bool_]) -> list[s
     return [name, *(f"{name} [{part}]" for part in varying)]
 
 
-def _date_part(column: Column, name: str, place: int) -> Column:
+def date_part(column: Column, name: str, place: int) -> Column:
     dates = _parsed(column)
     if place == 0:
         return dates

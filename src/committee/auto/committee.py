@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from committee.auto.answers import ClassifierAnswers, RegressorAnswers
+from committee.auto.decision_rules import DecisionRules, scoring_of
 from committee.auto.model import AutoModel
 from committee.base.arrays import Floats
 from committee.evaluation.scored_target import ScoredTarget
 from committee.tables.target import read_classes, read_reals
 
 
-class CommitteeClassifier(ClassifierMixin, AutoModel):
+class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
     """The best committee of classifiers that a budget allows, from a raw table.
 
     Parameters
@@ -41,6 +43,23 @@ class CommitteeClassifier(ClassifierMixin, AutoModel):
         estimator of another library gets the rows as they came in class codes or numbers, and is
         left out with a warning where it fails. A committee with such a member cannot be saved by
         `committee.save`.
+    max_latency : float or None, default=None
+        Seconds that predictions of 10,000 rows may take on one core: members are chosen so that
+        they stay within it. Counted by the sizes of members and not by a clock, so that the choice
+        is the same everywhere; see `latency_`.
+    threshold : "auto", float or None, default="auto"
+        From which probability on the positive of two classes is predicted. "auto": where `scoring`
+        looks at predicted classes, as "f1" and "balanced_accuracy" do, the best threshold by
+        rows that models have not seen (of more classes, the best weights of classes); the score to
+        expect is corrected for that choice as for the others. Otherwise, and for accuracy,
+        precision and recall, as None: the most probable class is predicted.
+    costs : array-like of shape (n_classes, n_classes), dict or None, default=None
+        What each true (row) and predicted (column) class costs, in the order of `classes_`; or a
+        dict from pairs of labels (true, predicted), where missing pairs cost 1 and right
+        predictions 0. The prediction is the class with the least expected cost.
+    positive : label or None, default=None
+        The positive of two classes: what `threshold` is about, and metrics such as "f1". None is
+        the second of `classes_`.
     random_state : int, RandomState or None, default=None
         Sets folds and draws of members.
     n_jobs : int or None, default=None
@@ -59,14 +78,22 @@ class CommitteeClassifier(ClassifierMixin, AutoModel):
     score_ : ScoreEstimate
         The score to expect on new rows: `score` is corrected for the choice of members, `naive`
         is not; `interval(coverage, n_new)`.
+    decision_ : Decision
+        How probabilities become a class; `print` says it in words. With costs, its `cost` is the
+        mean cost of a row on rows that models have not seen.
     columns_ : tuple of ColumnUse
         What was done to each column, and why.
+    leaks_ : tuple of Leak
+        Columns that give the target away: each alone predicts unseen rows almost perfectly. `fit`
+        warns of them.
     importances_ : ColumnImportances
         Loss of score where a column is shuffled, on rows that the models have not seen.
     findings_ : Findings
         How predictions and truth agree on such rows; for the report.
     budget_ : float
         Units of work that were done.
+    latency_ : float
+        Seconds that predictions of 10,000 rows take on one core, counted.
     interrupted_ : bool
         Whether Ctrl-C ended the search early.
     classes_ : ndarray
@@ -112,6 +139,10 @@ class CommitteeClassifier(ClassifierMixin, AutoModel):
         time_limit: float | None = None,
         scoring: Any = None,
         members: Any = "auto",
+        max_latency: float | None = None,
+        threshold: float | str | None = "auto",
+        costs: Any = None,
+        positive: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -121,6 +152,10 @@ class CommitteeClassifier(ClassifierMixin, AutoModel):
         self.time_limit = time_limit
         self.scoring = scoring
         self.members = members
+        self.max_latency = max_latency
+        self.threshold = threshold
+        self.costs = costs
+        self.positive = positive
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -129,17 +164,38 @@ class CommitteeClassifier(ClassifierMixin, AutoModel):
         target = read_classes(y)
         return ScoredTarget(target.codes, target.classes, weights=weights)
 
+    def _read_target_again(self, y: Any, weights: Floats | None) -> ScoredTarget:
+        target, labels = read_classes(y), self.classes_.tolist()
+        unknown = [label for label in target.classes[0].tolist() if label not in labels]
+        if unknown:
+            raise ValueError(f"y has the class {unknown[0]!r}, but fit has seen {labels[:20]}")
+        codes = np.array([labels.index(label) for label in target.classes[0].tolist()], np.int32)
+        return ScoredTarget(codes[target.codes], [self.classes_], weights=weights)
+
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class, in the order of `classes_`."""
         return self._predict_values(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row."""
-        best = self._predict_values(X).argmax(axis=1)
-        return np.asarray(self.classes_[best])
+        """Return the class that `decision_` makes of the probabilities of each row."""
+        values = self._predict_values(X)
+        return np.asarray(self.classes_[self.decision_.codes(values)])
+
+    def _scoring_for(self, scoring: Any, target: ScoredTarget) -> Any:
+        if len(target.classes) != 1:
+            return scoring
+        return scoring_of(scoring, self.positive, target.classes[0])
+
+    def _decision_rules(self, target: ScoredTarget) -> DecisionRules | None:
+        if len(target.classes) != 1 or len(target.classes[0]) < 2:
+            return None  # such targets are refused in words
+        scoring = self._default_scoring if self.scoring is None else self.scoring
+        scoring = self._scoring_for(scoring, target)
+        classes = target.classes[0]
+        return DecisionRules(classes, scoring, self.threshold, self.costs, self.positive)
 
 
-class CommitteeRegressor(RegressorMixin, AutoModel):
+class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):
     """The best committee of regressors that a budget allows, from a raw table.
 
     Parameters
@@ -166,6 +222,10 @@ class CommitteeRegressor(RegressorMixin, AutoModel):
         estimator of another library gets the rows as they came in class codes or numbers, and is
         left out with a warning where it fails. A committee with such a member cannot be saved by
         `committee.save`.
+    max_latency : float or None, default=None
+        Seconds that predictions of 10,000 rows may take on one core: members are chosen so that
+        they stay within it. Counted by the sizes of members and not by a clock, so that the choice
+        is the same everywhere; see `latency_`.
     random_state : int, RandomState or None, default=None
         Sets folds and draws of members.
     n_jobs : int or None, default=None
@@ -186,12 +246,17 @@ class CommitteeRegressor(RegressorMixin, AutoModel):
         is not; `interval(coverage, n_new)`.
     columns_ : tuple of ColumnUse
         What was done to each column, and why.
+    leaks_ : tuple of Leak
+        Columns that give the target away: each alone predicts unseen rows almost perfectly. `fit`
+        warns of them.
     importances_ : ColumnImportances
         Loss of score where a column is shuffled, on rows that the models have not seen.
     findings_ : Findings
         How predictions and truth agree on such rows; for the report.
     budget_ : float
         Units of work that were done.
+    latency_ : float
+        Seconds that predictions of 10,000 rows take on one core, counted.
     interrupted_ : bool
         Whether Ctrl-C ended the search early.
     n_features_in_ : int
@@ -231,6 +296,7 @@ class CommitteeRegressor(RegressorMixin, AutoModel):
         time_limit: float | None = None,
         scoring: Any = None,
         members: Any = "auto",
+        max_latency: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -240,12 +306,16 @@ class CommitteeRegressor(RegressorMixin, AutoModel):
         self.time_limit = time_limit
         self.scoring = scoring
         self.members = members
+        self.max_latency = max_latency
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
         return ScoredTarget(reals=read_reals(y)[0], weights=weights)
+
+    def _read_target_again(self, y: Any, weights: Floats | None) -> ScoredTarget:
+        return self._read_target(y, weights)
 
     def predict(self, X: Any) -> Floats:
         """Return the prediction for each row."""

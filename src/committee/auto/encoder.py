@@ -95,6 +95,14 @@ class MatrixEncoder:
 
     parts: tuple[NumberScale | LevelColumns, ...]
 
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the matrix."""
+        return sum(
+            len(part.codes) if isinstance(part, LevelColumns) else 1 + part.has_missing
+            for part in self.parts
+        )
+
     @classmethod
     def of(cls, source: Source) -> MatrixEncoder:
         """Find the scales and the frequent levels of a table."""

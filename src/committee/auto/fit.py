@@ -3,42 +3,90 @@
 from __future__ import annotations
 
 import time
+import warnings
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from committee.auto.bags import Bag, FoldTeams
 from committee.auto.budget import QUALITIES, automatic_budget
+from committee.auto.class_sets import SetRule
 from committee.auto.columns import FeatureReader
+from committee.auto.decision_rules import DecisionRules
 from committee.auto.encoder import MatrixEncoder
-from committee.auto.estimate import N_RESAMPLES, Resamples
+from committee.auto.estimate import Resamples
 from committee.auto.findings.findings import find
 from committee.auto.findings.importances import measure
 from committee.auto.findings.rehearsal import seconds_to_explain
 from committee.auto.findings.unseen import Unseen
 from committee.auto.folds import RowOrder, Splits
-from committee.auto.given import chosen_candidates, native_table
+from committee.auto.given import ConstantCandidate, chosen_candidates, native_table
+from committee.auto.intervals import IntervalRule, rule_cost
+from committee.auto.latency import LatencyLimit, committee_cost
+from committee.auto.leaks import Leak, LeakSearch, noted
 from committee.auto.ledger import Ledger, micro
 from committee.auto.metric import CommitteeMetric
-from committee.auto.portfolio import FEATURES, MATRIX, TABLE, Size, portfolio
+from committee.auto.portfolio import FEATURES, TABLE, Size, portfolio
 from committee.auto.prediction import predict_values
+from committee.auto.profile import profiles
 from committee.auto.search import Interrupts, Search, leaderboard_of
 from committee.auto.selection import Selection
 from committee.base.arrays import Floats
 from committee.base.params import check_choice, check_real
 from committee.base.sampling import SeedUse, parameter_seed
+from committee.base.warn import warn
 from committee.base.work import resolve_threads, running_fit
 from committee.combining.selection.candidate_scores import MemberPredictions
+from committee.evaluation.content_order import row_keys
 from committee.evaluation.scored_target import ScoredTarget
 from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
 from committee.tables.source import Source
+from committee.tables.table import read_table
 
 _LEAST_ROWS = 5
 _PLANS = 7  # plans of the search up to the automatic budget, each twice the one before
+_LEAK_SHARE = 0.05  # of the budget, for columns that give the target away
+_KEPT_BYTES = 2**28  # of a search that is kept to go on; a larger one is repeated
 _SAFETY, _REST = 1.2, 0.05  # of times measured; seconds of what is not measured
+
+
+@dataclass(eq=False)
+class OpenSearch:
+    """A search with all that it needs to go on.
+
+    Attributes
+    ----------
+    search : Search
+        The search.
+    teams : FoldTeams
+        What candidates are fitted to.
+    fixed : dict
+        Fitted attributes that do not depend on the search.
+    size : Size
+        Of the problem.
+    is_sound : bool
+        Whether it can go on; not while it runs, and not where it was cut off.
+    """
+
+    search: Search
+    teams: FoldTeams
+    fixed: dict[str, Any]
+    size: Size
+    is_sound: bool = True
+
+    @property
+    def n_bytes(self) -> int:
+        """Return about how much memory it holds."""
+        size, n_folds = self.size, len(self.teams.splits)
+        n_begun = sum(run.used > 0 for run in self.search.runs)
+        of_run = size.n_rows * (size.n_features + 32 * size.n_trees) * n_folds
+        return n_begun * of_run + 8 * size.n_rows * (size.n_features + size.n_columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +111,10 @@ class CommitteeFit:
         Of all draws.
     begin : float
         When the fit began.
+    decisions : DecisionRules or None
+        How classes are decided for; None for numbers.
+    max_latency : float or None
+        Parameter of the estimator.
     """
 
     name: str
@@ -78,120 +130,193 @@ class CommitteeFit:
     verbose: int
     seed: int
     begin: float
+    decisions: DecisionRules | None = None
+    max_latency: float | None = None
 
     def run(self) -> dict[str, Any]:
         """Fit; return the fitted attributes."""
+        opened = self.open()
+        ledger = self.ledger(opened)
+        return self.go_on(opened, ledger) | {"_budgets": (ledger.units,)}
+
+    def open(self) -> OpenSearch:
+        """Read the rows, and return a search that has not begun."""
         _check_size(self.target)
         source = self.table.opened()
         reader = FeatureReader.of(source)
         features = reader.read(source)
         encoder = MatrixEncoder.of(features)
-        matrix = encoder.apply(features)
-        ledger, first_plan = self._ledger(features.n_features)
+        n_columns = encoder.n_columns
         n_classes = len(self.target.classes[0]) if self.target.classes else 0
-        size = Size(self.target.n_rows, features.n_features, matrix.shape[1], n_classes)
+        size = Size(self.target.n_rows, features.n_features, n_columns, n_classes)
         n_threads = resolve_threads(self.n_jobs)
         candidates = chosen_candidates(self.members, list(portfolio(size)), size, n_threads)
-        teams = self._teams(features, matrix, {candidate.reads for candidate in candidates})
+        teams = self._teams(features, encoder)
+        self._check_metric(teams)
+        leaks = self._leaks(reader, features, teams, size)
+        keys = row_keys(*read_table(features))
         fixed = {
             "_reader": reader,
             "_encoder": encoder,
-            "columns_": reader.plan.uses,
+            "_seed": self.seed,
+            "_fingerprint": _fingerprint(keys, self.target),
+            "_profiles": profiles(reader.plan.uses, features),
+            "columns_": noted(reader.plan.uses, leaks),
+            "leaks_": leaks,
             "n_features_in_": self.table.n_features,
         }
+        if self.table.names is not None:
+            fixed["feature_names_in_"] = np.array(self.table.names, dtype=object)
+        if self.target.classes:
+            fixed["classes_"] = self.target.classes[0]
+        # Plans end where automatic budgets do, because they double.
+        first_plan = micro(automatic_budget(size.n_rows, size.n_features, "good") / 2**_PLANS)
+        search = Search(teams, candidates, self.metric, first_plan, self.name, self.verbose)
+        return OpenSearch(search, teams, fixed, size)
+
+    def _check_metric(self, teams: FoldTeams) -> None:
+        """Raise unless the metric scores the rows of the folds, before models are fitted."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of scores that are not defined
+            score = self.metric.score(_constant(self.target), teams.scored)
+        if np.isnan(score):
+            raise ValueError(
+                f"scoring: {self.metric.oob_score!r} is not defined for the rows that can be held "
+                "out; a class may have too few rows"
+            )
+
+    def go_on(self, opened: OpenSearch, ledger: Ledger) -> dict[str, Any]:
+        """Search for members, and return the fitted attributes."""
+        search, teams, interrupts = opened.search, opened.teams, Interrupts()
 
         def rehearse(bags: Sequence[Bag]) -> float:
-            return self._rehearse(bags, teams, fixed)
+            return self._rehearse(bags, opened)
 
-        interrupts = Interrupts()
-        search = Search(
-            teams,
-            candidates,
-            ledger,
-            self.metric,
-            first_plan,
-            rehearse,
-            interrupts,
-            self.name,
-            self.verbose,
-        )
-        found = search.run()
+        opened.is_sound = False
+        found = search.run(ledger, rehearse, interrupts)
 
         def finish() -> dict[str, Any]:
             attributes, members = self._selected(found.bags, teams)
-            attributes = fixed | attributes
+            attributes = opened.fixed | attributes
             return attributes | self._explained(attributes, members, teams)
 
         attributes = interrupts.finish(finish, len(found.bags))
+        attributes["latency_"] = self._latency(attributes)
         attributes |= {"interrupted_": interrupts.has_come, "budget_": ledger.units}
-        if self.table.names is not None:
-            attributes["feature_names_in_"] = np.array(self.table.names, dtype=object)
-        if self.target.classes:
-            attributes["classes_"] = self.target.classes[0]
+        # Fits that were cut off in the middle cannot go on.
+        opened.is_sound = not interrupts.has_come
+        attributes["_opened"] = opened if opened.n_bytes <= _KEPT_BYTES else None
         running_fit().end(
             "%d members, chosen from %d of %d models (%s), score %.4g, budget=%s",
             len(attributes["members_"]),
             len(found.bags),
-            len(candidates),
+            len(search.runs),
             found.reason,
             attributes["score_"].score,
             attributes["budget_"],
         )
         return attributes
 
-    def _ledger(self, n_features: int) -> tuple[Ledger, int]:
-        """Return what the search may do, and the work of its first plan."""
+    def ledger(self, opened: OpenSearch) -> Ledger:
+        """Return what the search may do."""
         check_choice("quality", self.quality, QUALITIES)
-        n_rows = self.target.n_rows
         if isinstance(self.budget, str):
             check_choice("budget", self.budget, ("auto",))
-            units = automatic_budget(n_rows, n_features, self.quality)
+            size = opened.size
+            units = automatic_budget(size.n_rows, size.n_features, self.quality)
         else:
             units = check_real("budget", self.budget, 0.0, include_low=False)
         most: int | None = micro(units)
         if self.time_limit is not None:
             check_real("time_limit", self.time_limit, 0.0, include_low=False)
             most = None if isinstance(self.budget, str) else most
-        # Plans end where automatic budgets do, because they double.
-        first_plan = micro(automatic_budget(n_rows, n_features, "good") / 2**_PLANS)
-        return Ledger(most, self.time_limit, begin=self.begin), first_plan
+        return Ledger(most, self.time_limit, begin=self.begin)
 
-    def _teams(self, features: Source, matrix: Floats, reads: set[str]) -> FoldTeams:
-        """Return the rows in the forms that members learn from, dealt into folds."""
+    def _latency(self, fitted: dict[str, Any]) -> float:
+        """Return what predictions cost; warn if that is more than allowed."""
+        cost = committee_cost(fitted)
+        if self.max_latency is not None and cost > self.max_latency:
+            warn(
+                f"no model that was fitted is as fast as max_latency={self.max_latency:g} asks "
+                f"for; the fastest of them needs {cost:.2g} s for 10,000 rows"
+            )
+        return cost
+
+    def _leaks(
+        self, reader: FeatureReader, features: Source, teams: FoldTeams, size: Size
+    ) -> tuple[Leak, ...]:
+        """Name the columns that give the target away."""
+        usual = automatic_budget(size.n_rows, size.n_features, "good")
+        limits = (self.budget, self.time_limit)
+        known = [float(each) for each in limits if isinstance(each, int | float)]
+        units = _LEAK_SHARE * min(known or [usual])
+        tests = [test for _, test in teams.splits]
+        seed = parameter_seed(self.seed, SeedUse.LEAKS)
+        search = LeakSearch.of(features, self.target, tests, features.n_features, units, seed)
+        leaks = search.run(reader.plan.uses, units)
+        for leak in leaks:
+            warn(f"{leak}; leave it out if it is not known before the target is")
+        return leaks
+
+    def _teams(self, features: Source, encoder: MatrixEncoder) -> FoldTeams:
+        """Return the rows in all forms that members learn from, dealt into folds."""
         target = self.target
         labels = target.classes[0] if target.classes else None
-        tables = {FEATURES: AnyTable(features), MATRIX: AnyTable(matrix)}
-        if TABLE in reads:
-            tables[TABLE] = native_table(self.table)
-        teams = {
-            form: TrainingData(
-                each, target.table[:, 0], labels, target.weights, self.n_jobs, self.seed
-            )
-            for form, each in tables.items()
-        }
+
+        def make(reads: str) -> TrainingData:
+            if reads == TABLE:
+                table = native_table(self.table)
+            else:
+                table = AnyTable(features if reads == FEATURES else encoder.apply(features))
+            y = target.table[:, 0]
+            return TrainingData(table, y, labels, target.weights, self.n_jobs, self.seed)
+
         seed = parameter_seed(self.seed, SeedUse.COMMITTEE_FOLDS)
         folds = Splits.of(features, target, self.order, seed)
-        return FoldTeams(teams, folds, 0 if labels is None else len(labels))
+        return FoldTeams(make, folds, 0 if labels is None else len(labels))
 
     def _resamples(self, bags: Sequence[Bag], teams: FoldTeams) -> Resamples:
         """Return what selects a committee from bags, and estimates its score."""
         predicted = np.stack([bag.predictions[teams.scored] for bag in bags])
         target = self.target.part(teams.scored)
         predictions = MemberPredictions(predicted, target, self.metric.oob_score)
-        selection = Selection.of(predictions, np.arange(target.n_rows))
         seed = parameter_seed(self.seed, SeedUse.SCORE_ESTIMATE)
         blocks = None if teams.folds.blocks is None else teams.folds.blocks[teams.scored]
-        return Resamples(predictions, selection, seed, resolve_threads(self.n_jobs), blocks)
+        n_threads = resolve_threads(self.n_jobs)
+        places = [k for k, bag in enumerate(bags) if isinstance(bag.candidate, ConstantCandidate)]
+        if self.max_latency is not None:
+            n_features = teams.team(FEATURES).table.n_features
+            limit = LatencyLimit.of(bags, n_features, self.max_latency)
+            limit.costs[places] = np.inf  # what costs nothing would always be the fastest
+            return Resamples(
+                predictions, seed, n_threads, blocks, None, self.decisions, limit.select, False
+            )
+        constant = places[0] if places else None
+        return Resamples(predictions, seed, n_threads, blocks, constant, self.decisions)
 
     def _selected(self, bags: Sequence[Bag], teams: FoldTeams) -> tuple[dict[str, Any], list[Bag]]:
         """Return the fitted attributes that depend on the selection of members, and these."""
         resamples = self._resamples(bags, teams)
+        target, combined = resamples.predictions.target, resamples.combined
+        more = self._promises(combined, teams)
+        if self.decisions is not None:
+            more["decision_"] = self.decisions.decide(combined, target)
         board = leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
         attributes = self._members(bags, resamples.selection) | {
-            "score_": resamples.run(),
+            "score_": resamples.estimate(),
             "leaderboard_": board,
         }
-        return attributes, [bags[place] for place in resamples.selection.chosen]
+        return attributes | more, [bags[place] for place in resamples.selection.chosen]
+
+    def _promises(self, combined: Floats, teams: FoldTeams) -> dict[str, Any]:
+        """Return the rule of intervals or of sets of classes."""
+        target = self.target.part(teams.scored)
+        if target.classes:
+            return {"_set_rule": SetRule.of(combined, target)}
+        features = teams.team(FEATURES).table.opened().take(teams.scored, None)
+        seed = parameter_seed(self.seed, SeedUse.DIFFICULTY)
+        rule = IntervalRule.of(features, combined[:, 0], target, seed, self.n_jobs)
+        return {"_interval_rule": rule}
 
     def _members(self, bags: Sequence[Bag], selection: Selection) -> dict[str, Any]:
         """Return the fitted attributes that predict."""
@@ -205,20 +330,25 @@ class CommitteeFit:
             "_temperature": selection.temperature,
         }
 
-    def _rehearse(self, bags: Sequence[Bag], teams: FoldTeams, fixed: dict[str, Any]) -> float:
+    def _rehearse(self, bags: Sequence[Bag], opened: OpenSearch) -> float:
         """Measure a part of what comes after the search; return the seconds that all will take."""
+        teams, fixed = opened.teams, opened.fixed
         begin = time.monotonic()
         resamples = self._resamples(bags, teams)
-        leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
+        equal = Selection.calibrated(resamples.predictions, np.full(len(bags), 1 / len(bags)))
+        equal.combine(resamples.predictions.predicted)
+        leaderboard_of(bags, equal.weights, self.metric, teams)
         once = time.monotonic() - begin
         begin = time.monotonic()
         resamples.draw(0)
-        draws = (time.monotonic() - begin) * N_RESAMPLES / resamples.n_threads
-        equal = Selection(np.full(len(bags), 1 / len(bags)), resamples.selection.temperature)
+        draws = (time.monotonic() - begin) * resamples.n_draws / resamples.n_threads
         fitted = fixed | self._members(bags, equal)
+        n_features = teams.team(FEATURES).table.n_features
+        promises = 0.0 if self.target.classes else rule_cost(len(teams.scored), n_features)
+        promises /= resamples.n_threads
         unseen = self._unseen(fitted, bags, teams)
         explaining = seconds_to_explain(self.table.opened(), self._uses(fitted), unseen)
-        return float(_SAFETY * (once + draws + explaining) + _REST)
+        return float(_SAFETY * (once + draws + explaining + promises) + _REST)
 
     def _explained(
         self, fitted: dict[str, Any], members: Sequence[Bag], teams: FoldTeams
@@ -250,7 +380,29 @@ class CommitteeFit:
         target = self.target.part(scored)
         metric = replace(self.metric, target=target)
         tests = [np.searchsorted(scored, rows) for _, rows in parts]
-        return Unseen(target, metric, scored, tests, combined, predicted, predict, teams.folds.kind)
+        decision, rules = fitted.get("decision_"), self.decisions
+        decided, shown = None, None
+        if decision is not None and rules is not None:
+            decided, shown = decision.codes(combined), partial(rules.shown, decision)
+        return Unseen(
+            target,
+            metric,
+            scored,
+            tests,
+            combined,
+            predicted,
+            predict,
+            teams.folds.kind,
+            decided,
+            shown,
+        )
+
+
+def _fingerprint(keys: NDArray[np.uint64], target: ScoredTarget) -> int:
+    """Return a number for the rows that a committee is fitted to, in their order."""
+    number = zlib.crc32(np.ascontiguousarray(target.table).data, zlib.crc32(keys.data))
+    weights = target.weights
+    return number if weights is None else zlib.crc32(np.ascontiguousarray(weights).data, number)
 
 
 def _check_size(target: ScoredTarget) -> None:
@@ -267,3 +419,12 @@ def _check_size(target: ScoredTarget) -> None:
     if target.classes and len(target.classes[0]) < 2:
         label = target.classes[0].tolist()[0]
         raise ValueError(f"y has 1 class, {label!r}; a classifier needs at least 2")
+
+
+def _constant(target: ScoredTarget) -> Floats:
+    """Return the prediction that does not look at the columns, for each row."""
+    if target.codes is None:
+        mean = np.average(target.table[:, 0], weights=target.weights)
+        return np.full((target.n_rows, 1), mean)
+    counts = np.bincount(target.codes[:, 0], target.weights, minlength=len(target.classes[0]))
+    return np.tile(counts / counts.sum(), (target.n_rows, 1))

@@ -8,21 +8,26 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from committee.auto.answers import CommitteeAnswers
 from committee.auto.columns import ColumnUse, FeatureReader
+from committee.auto.decision_rules import DecisionRules
 from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import ScoreEstimate
 from committee.auto.findings.findings import Findings
 from committee.auto.findings.importances import ColumnImportances
 from committee.auto.fit import CommitteeFit
 from committee.auto.folds import RowOrder
+from committee.auto.improve import improved
 from committee.auto.known_files import known_rows
+from committee.auto.latency import committee_cost
 from committee.auto.leaderboard import Leaderboard
 from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE
 from committee.auto.prediction import predict_values
+from committee.auto.refit import refitted
 from committee.auto.reporting import Reporting
 from committee.base.arrays import Floats
-from committee.base.params import check_seed
+from committee.base.params import Estimator, check_real, check_seed
 from committee.base.work import FitLog, running_fit
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.parts import (
@@ -40,15 +45,18 @@ from committee.files.parts import (
     whole,
 )
 from committee.io.column_format import FileFormat
+from committee.members.loaded_members import check_outputs
 from committee.members.output import Output
 from committee.tables.native_table import AnyTable
 from committee.tables.target import check_same_length, read_weights, warn_of_column
 
 
-class AutoModel(Reporting):
+class AutoModel(CommitteeAnswers, Reporting):
     """Base class of the committees in one line."""
 
     _fitted_attribute = "members_"
+    # A search that can go on holds rows, which leave the process neither in files nor otherwise.
+    _unstored_attributes = (*Estimator._unstored_attributes, "_opened")
 
     _stored_parts: ClassVar[dict[str, Part]] = {
         "n_features_in_": whole(1, size="columns"),
@@ -64,11 +72,15 @@ class AutoModel(Reporting):
         "target_name_": maybe(TEXT),
         "file_format_": maybe(instance(FileFormat)),
         "budget_": real(0.0),
+        "latency_": real(0.0),
         "_reader": instance(FeatureReader),
         "_encoder": instance(MatrixEncoder),
         "_outputs": list_of(instance(Output), "members"),
         "_reads": list_of(one_of(FEATURES, MATRIX, TABLE), "members"),
         "_temperature": real(0.01),
+        "_seed": whole(0, 2**64 - 1),
+        "_fingerprint": whole(0, 2**32 - 1),
+        "_budgets": tuple_of(real(0.0), least=1),
     }
 
     quality: str
@@ -76,6 +88,7 @@ class AutoModel(Reporting):
     time_limit: float | None
     scoring: Any
     members: Any
+    max_latency: float | None
     n_jobs: int | None
     random_state: Any
     verbose: int
@@ -91,12 +104,17 @@ class AutoModel(Reporting):
     importances_: ColumnImportances
     interrupted_: bool
     budget_: float
+    latency_: float
     n_features_in_: int
     _reader: FeatureReader
     _encoder: MatrixEncoder
     _outputs: list[Output]
     _reads: list[str]
     _temperature: float
+    _seed: int
+    _fingerprint: int
+    _budgets: tuple[float, ...]
+    _opened: Any
 
     _default_scoring: str
 
@@ -109,6 +127,10 @@ class AutoModel(Reporting):
     @abstractmethod
     def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
         """Read the target."""
+
+    @abstractmethod
+    def _read_target_again(self, y: Any, weights: Floats | None) -> ScoredTarget:
+        """Read the target of other rows, in the classes of `fit`."""
 
     # ---- fitting ----
 
@@ -150,11 +172,90 @@ class AutoModel(Reporting):
             self._replace_fitted(self._plan(X, y, sample_weight, groups, time_order).run())
         return self
 
+    def improve(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time_order: Any = None,
+        budget: float | None = None,
+        time_limit: float | None = None,
+    ) -> Self:
+        """Go on with the search where `fit` stopped.
+
+        Steps of the search are done that had no room in `fit`. Small searches are kept in memory
+        after `fit`; others, and those of a committee that was loaded, are repeated first. The same
+        calls with the same budgets make the same committee.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups, time_order
+            As in `fit`; other rows are refused.
+        budget : float or None, default=None
+            More units of work; None is as much again, or no limit where there is a time limit.
+        time_limit : float or None, default=None
+            Seconds from the call to the result.
+
+        Returns
+        -------
+        self : estimator
+            The improved committee. Where the call fails it is as it was.
+        """
+        self._check_fitted()
+        with FitLog(type(self).__name__):
+            plan = self._plan(X, y, sample_weight, groups, time_order, self._seed)
+            self._replace_fitted(improved(plan, vars(self), budget, time_limit))
+        return self
+
+    def refit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit each member to all rows, as one model in place of those of the folds.
+
+        The committee gets smaller and predicts faster, and learns from rows that came later.
+        Members, their weights and their numbers of rounds stay, and so do `score_`, `leaderboard_`
+        and all that was measured in `fit`: these are of the committee before.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`: the same, more or others.
+        y : array-like of shape (n_rows,)
+            The target, of the classes of `fit`.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self : estimator
+            The committee.
+        """
+        self._check_fitted()
+        with FitLog(type(self).__name__) as log:
+            table = self._matched(X)
+            log.begin(table.n_rows, table.n_features)
+            weights = read_weights(sample_weight, table.n_rows)
+            target = self._read_target_again(y, weights)
+            check_same_length(table.n_rows, target.n_rows)
+            fitted = {name: getattr(self, name) for name in self.__dict__["_names_of_fit"]}
+            members = refitted(fitted, table, target, self.n_jobs)
+            fitted |= {"members_": members, "_opened": None}
+            self._replace_fitted(fitted | {"latency_": committee_cost(fitted)})
+            log.end("%d members fitted to all rows", len(members))
+        return self
+
     def _plan(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, time_order: Any
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        time_order: Any,
+        seed: int | None = None,
     ) -> CommitteeFit:
         """Read the rows and the parameters of a fit."""
-        begin, seed = time.monotonic(), check_seed(self.random_state)
+        begin = time.monotonic()
+        seed = check_seed(self.random_state) if seed is None else seed
         table = AnyTable(X)
         running_fit().begin(table.n_rows, table.n_features)
         weights = read_weights(sample_weight, table.n_rows)
@@ -168,12 +269,13 @@ class AutoModel(Reporting):
             order = order.part(rows)
         scoring = self._default_scoring if self.scoring is None else self.scoring
         resolve_metric(scoring, "scoring")
+        metric = CommitteeMetric(target, self._scoring_for(scoring, target), "scoring")
         return CommitteeFit(
             type(self).__name__,
             table,
             target,
             order,
-            CommitteeMetric(target, scoring, "scoring"),
+            metric,
             self.quality,
             self.budget,
             self.time_limit,
@@ -182,18 +284,54 @@ class AutoModel(Reporting):
             self.verbose,
             seed,
             begin,
+            self._decision_rules(target),
+            check_real("max_latency", self.max_latency, 0.0, include_low=False, none=True),
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_opened": None}
+
+    def _scoring_for(self, scoring: Any, target: ScoredTarget) -> Any:
+        """Return the metric with what else it has to know about the target."""
+        return scoring
+
+    def _decision_rules(self, target: ScoredTarget) -> DecisionRules | None:
+        """Return how classes are decided for; None for numbers."""
+        return None
+
+    def _validate_loaded(self) -> None:
+        n_features = self._reader.schema.n_features
+        for member, output, reads in zip(self.members_, self._outputs, self._reads, strict=True):
+            if reads == FEATURES:
+                check_outputs([member], [output], n_features)
+            elif reads == MATRIX:
+                check_outputs([member], [output], self._encoder.n_columns)
+            expected = len(getattr(self, "classes_", ()))
+            if output.n_classes != expected:
+                raise ValueError("members predict another number of classes")
+        if len(self._encoder.parts) != n_features:
+            raise ValueError("the matrix is made of other features")
+        if not self.weights_.sum() > 0:
+            raise ValueError("no member has a weight")
+        self._check_answers()
 
     # ---- predictions ----
 
     def _predict_values(self, X: Any) -> Floats:
         self._check_fitted()
+        return self._values_of(self._matched(X))
+
+    def _matched(self, X: Any) -> AnyTable:
+        """Return a table with the columns of `fit`."""
         names = getattr(self, "feature_names_in_", None)
-        table = self._without_target(AnyTable(known_rows(self, X))).matched(
+        return self._without_target(AnyTable(known_rows(self, X))).matched(
             None if names is None else tuple(names),
             self.n_features_in_,
             type(self).__name__,
         )
+
+    def _values_of(self, table: AnyTable) -> Floats:
+        """Return the numbers or the probabilities that the committee predicts."""
         return predict_values(vars(self), self.members_, table)
 
     def _without_target(self, table: AnyTable) -> AnyTable:

@@ -18,6 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 from committee.auto.bags import Bag, FoldTeams
+from committee.auto.given import ConstantCandidate
 from committee.auto.leaderboard import Entry, Leaderboard
 from committee.auto.ledger import MICRO, Ledger
 from committee.auto.portfolio import Candidate
@@ -93,14 +94,10 @@ class Search:
         What candidates are fitted to.
     candidates : sequence of Candidate
         In the order in which they are tried.
-    ledger : Ledger
-        What may be done; what was done is counted there.
+    metric : OobMetric
+        Scores candidates, for whoever watches.
     first_plan : int
         Millionths of a unit of the first plan.
-    rehearse : callable
-        Given the bags so far, returns how many seconds it will take to make a committee of them.
-    interrupts : Interrupts
-        Whether there was one.
     name : str
         The class of the estimator, for messages.
     verbose : int
@@ -109,38 +106,58 @@ class Search:
 
     teams: FoldTeams
     candidates: Sequence[Candidate]
-    ledger: Ledger
     metric: OobMetric
     first_plan: int
-    rehearse: Callable[[Sequence[Bag]], float]
-    interrupts: Interrupts
     name: str
     verbose: int
     runs: list[Run] = field(init=False)
-    _blocked: set[int] = field(default_factory=set)
-    _n_rehearsed: int = 0
+    _ledger: Ledger = field(init=False)
+    _rehearse: Callable[[Sequence[Bag]], float] = field(init=False)
+    _blocked: set[int] = field(init=False)
+    _n_rehearsed: int = field(init=False)
 
     def __post_init__(self) -> None:
         pairs = enumerate(self.candidates)
         self.runs = [begin_run(self.teams, candidate, number) for number, candidate in pairs]
 
-    def run(self) -> Found:
-        """Do as many steps as fit."""
+    @property
+    def used(self) -> int:
+        """Millionths of a unit so far."""
+        return sum(run.used for run in self.runs)
+
+    def run(
+        self,
+        ledger: Ledger,
+        rehearse: Callable[[Sequence[Bag]], float],
+        interrupts: Interrupts,
+    ) -> Found:
+        """Do as many more steps as fit.
+
+        Parameters
+        ----------
+        ledger : Ledger
+            What may be done; what is done is counted there.
+        rehearse : callable
+            Given the bags so far, returns how many seconds it will take to make a committee of
+            them.
+        interrupts : Interrupts
+            Takes note of Ctrl-C.
+        """
+        self._ledger, self._rehearse = ledger, rehearse
+        self._blocked, self._n_rehearsed = set(), 0
         try:
             self._work()
         except KeyboardInterrupt:
-            self.interrupts.note(len(self._usable))
+            interrupts.note(len(self._usable))
         if not self._usable:
             raise ValueError("all members failed") from self._failure
-        bags = self.interrupts.finish(
-            lambda: [run.bag() for run in self._usable], len(self._usable)
-        )
-        if self.interrupts.has_come:
+        bags = interrupts.finish(lambda: [run.bag() for run in self._usable], len(self._usable))
+        if interrupts.has_come:
             reason = "the search was interrupted"
         elif all(run.is_done for run in self.runs):
             reason = "all were tried"
         else:
-            reason = "the time is up" if self.ledger.is_late else "the budget is used up"
+            reason = "the time is up" if self._ledger.is_late else "the budget is used up"
         return Found(bags, reason)
 
     def _bags(self) -> list[Bag]:
@@ -157,6 +174,8 @@ class Search:
         return found[-1] if found else None
 
     def _work(self) -> None:
+        if self._usable and self._ledger.time_limit is not None:
+            self._look_ahead()
         plan = self.first_plan
         while any(self._may_go_on(run) for run in self.runs):
             before = 0
@@ -179,39 +198,39 @@ class Search:
                 break
             cost = run.cost
             run.step()
-            self.ledger.used += cost
+            self._ledger.used += cost
             has_moved = True
         if not has_moved:
             return
-        if self.ledger.time_limit is not None:
+        if self._ledger.time_limit is not None:
             self._look_ahead()
         self._show(run)
 
     @property
     def _is_first(self) -> bool:
         """Whether there is nothing to use: what gives the first models is done in any case."""
-        return not self._usable
+        return all(isinstance(run.candidate, ConstantCandidate) for run in self._usable)
 
     def _is_allowed(self, run: Run, most: int) -> bool:
         return (run.used + run.cost if run.used else max(run.least, run.cost)) <= most
 
     def _fits(self, run: Run) -> bool:
         """Whether the budget and the clock allow the next step, and to end after it."""
-        return self.ledger.fits(run.rest, self._seconds(run) + run.closing_seconds)
+        return self._ledger.fits(run.rest, self._seconds(run) + run.closing_seconds)
 
     def _seconds(self, run: Run) -> float:
         """Return how long it will take to have more to use, by the speed so far."""
         if run.used:
             return run.so_far.seconds / run.used * run.rest
         seconds = sum(each.so_far.seconds for each in self.runs)
-        return _UNKNOWN * seconds / self.ledger.used * run.rest
+        return _UNKNOWN * seconds / self._ledger.used * run.rest
 
     def _look_ahead(self) -> None:
         """Estimate how long it will take to make a committee of the members that there are."""
         bags = self._bags()
         if len(bags) > self._n_rehearsed:
             self._n_rehearsed = len(bags)
-            self.ledger.reserve = self.rehearse(bags)
+            self._ledger.reserve = self._rehearse(bags)
 
     def _show(self, run: Run) -> None:
         if run.is_usable:
@@ -219,7 +238,7 @@ class Search:
         _log.debug("%s: %.2f s so far", run.candidate.name, run.so_far.seconds)
         if self.verbose:
             line = f"{self.name}: {run.candidate.name}, {run.so_far.seconds:.1f} s"
-            sys.stderr.write(f"{line}; {self.ledger.units:.1f} units used\n")
+            sys.stderr.write(f"{line}; {self._ledger.units:.1f} units used\n")
 
     def _step(self, run: Run) -> SearchStep:
         predictions = run.bag().predictions
@@ -228,8 +247,8 @@ class Search:
             run.candidate.name,
             name if isinstance(name, str) else getattr(name, "__name__", "score"),
             self.metric.score(predictions, self.teams.scored),
-            self.ledger.units,
-            math.inf if self.ledger.most is None else self.ledger.most / MICRO,
+            self._ledger.units,
+            math.inf if self._ledger.most is None else self._ledger.most / MICRO,
         )
 
 

@@ -19,9 +19,12 @@ from committee.io.errors import counted, no_column
 from committee.io.reading import OpenedTable, open_files
 from committee.tables.column import Column
 from committee.tables.native_table import AnyTable
-from committee.tables.source import Source
+from committee.tables.source import Source, open_source
 
 TASKS = ("auto", "classification", "regression")
+
+# Parameters that only classifiers have.
+_OF_CLASSES = ("positive", "costs", "threshold")
 
 # Whole numbers of up to so many values, each of so many rows, are classes.
 _MOST_CLASSES, _LEAST_ROWS_OF_CLASS = 20, 5
@@ -88,13 +91,16 @@ def train(data: Any, target: Any, *, task: str = "auto", **parameters: Any) -> A
     data : table, path or list of paths
         A pandas, polars or pyarrow table, or files: CSV with any delimiter, encoding and decimal
         mark, JSON lines, Parquet or Feather; text may be packed by gzip, bzip2, xz or zip.
-    target : str
-        Name of the column to predict. Rows in which it is missing are left out, with a warning.
+    target : str, Series or array
+        Name of the column to predict, or its values: a Series is known by its name, and a column of
+        this name is left out of the table. Rows in which the target is missing are left out, with a
+        warning.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" looks at the target: text, two values, or up to 20 whole numbers that repeat are
-        classes. A line on stderr has what was found and why, unless ``verbose=0`` is given.
+        classes; and so is what has a `positive` class, `costs` or a `threshold`. A line on
+        stderr has what was found and why, unless ``verbose=0`` is given.
     **parameters : object
-        Parameters of `CommitteeClassifier` or `CommitteeRegressor`.
+        Parameters of `CommitteeClassifier` or `CommitteeRegressor`, such as ``positive="yes"``.
 
     Returns
     -------
@@ -111,8 +117,12 @@ def train(data: Any, target: Any, *, task: str = "auto", **parameters: Any) -> A
     >>> type(model).__name__, model.member_names_[0] in str(model.leaderboard_)
     ('CommitteeClassifier', True)
     """
+    decided = [name for name in _OF_CLASSES if parameters.get(name) is not None]
     opened = open_table(data)
-    problem = pose(opened, target, task)
+    problem = pose(opened, target, task, (), decided)
+    if decided and not problem.is_classification:
+        raise ValueError(f"{decided[0]} is for classification; task={task!r} was asked for")
+    target = problem.target
     if problem.n_left_out:
         warn(
             f"{counted(problem.n_left_out, 'row')} left out, in which the target {target!r} is "
@@ -135,42 +145,90 @@ def open_table(data: Any, options: CsvOptions | None = None) -> OpenedTable:
 
 
 def pose(
-    opened: OpenedTable, target: Any, task: str = "auto", others: Collection[str] = ()
+    opened: OpenedTable,
+    target: Any,
+    task: str = "auto",
+    others: Collection[str] = (),
+    decided: Sequence[str] = (),
 ) -> Problem:
     """Split a table into the target and the rest, and find out what kind of target it is.
 
-    Columns in `others` are left out.
+    Parameters
+    ----------
+    opened : OpenedTable
+        The table.
+    target : str, Series or array
+        Name of the column to predict, or its values.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What kind it is.
+    others : collection of str, default=()
+        Columns that are left out.
+    decided : sequence of str, default=()
+        Parameters that were given and that only classifiers have.
     """
     source = opened.source
     if task not in TASKS:
         raise ValueError(f"task must be one of {TASKS}; got {task!r}")
-    names = source.names
-    if names is None:
-        raise ValueError(
-            f"target must name a column of the table; got {target!r}, and columns have no names"
-        )
-    for name in (target, *others):
+    target, column = _target_column(source, target)
+    names = source.names or ()
+    for name in others:
         if name not in names:
             raise ValueError(no_column(name, names, "the table"))
-    place = names.index(target)
-    column = source.column(place)
     present = np.flatnonzero(~column.missing())
     if len(present) == 0:
         raise ValueError(f"the target column {target!r} is empty")
-    used = np.array(
-        [k for k, name in enumerate(names) if k != place and name not in others], np.int64
-    )
-    if len(used) == 0:
+    left_out = {target, *others}
+    used = [k for k in range(source.n_features) if k >= len(names) or names[k] not in left_out]
+    if not used:
         raise ValueError(f"the table has no column besides the target {target!r}")
     rows = None if len(present) == source.n_rows else present
     taken = column if rows is None else column.take(rows)
-    is_classes, reason = (
-        kind_of_target(taken) if task == "auto" else (task == "classification", "as given")
-    )
-    X = source.take(rows, used)
+    if task != "auto":
+        is_classes, reason = task == "classification", "as given"
+    elif decided:
+        is_classes, reason = True, f"{decided[0]} is given"
+    else:
+        is_classes, reason = kind_of_target(taken)
+    X = source.take(rows, np.array(used, np.int64))
     y = target_values(taken, is_classes, target)
     n_left_out = source.n_rows - len(present)
     return Problem(X, y, is_classes, reason, target, n_left_out, opened.file_format)
+
+
+def _target_column(source: Source, target: Any) -> tuple[str, Column]:
+    """Return the name and the cells of the target."""
+    names = source.names
+    if isinstance(target, str):
+        if names is None:
+            raise ValueError(
+                f"target must name a column of the table; got {target!r}, and columns have no names"
+            )
+        if target not in names:
+            raise ValueError(no_column(target, names, "the table"))
+        return target, source.column(names.index(target))
+    if not hasattr(target, "__len__") or isinstance(target, dict | bytes):
+        raise TypeError(
+            "target must be the name of a column, or a value for each row of the table; got "
+            f"{target!r}"
+        )
+    if len(target) != source.n_rows:
+        raise ValueError(
+            f"target must have a value for each of the {source.n_rows} rows of the table; got "
+            f"{len(target)} values"
+        )
+    name = getattr(target, "name", None)
+    values = target.to_frame() if hasattr(target, "to_frame") else _one_column(target)
+    own = open_source(values)
+    if own.n_features != 1:
+        raise ValueError(f"target must be one column; got {own.n_features}")
+    return name if isinstance(name, str) and name else "target", own.column(0)
+
+
+def _one_column(values: Any) -> Any:
+    cells = np.asarray(values)
+    if cells.dtype.kind in "US":  # text that is missing has no form there
+        cells = cells.astype(object)
+    return cells.reshape(len(cells), -1)
 
 
 def kind_of_target(column: Column) -> tuple[bool, str]:

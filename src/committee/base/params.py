@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 # Public methods that do not read what was fitted, or that change it.
-_NOT_READING = ("_", "fit", "set_", "get_params", "get_metadata_routing")
+_NOT_READING = ("_", "fit", "improve", "refit", "set_", "get_params", "get_metadata_routing")
 
 
 class Estimator(BaseEstimator):

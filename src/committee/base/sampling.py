@@ -39,6 +39,10 @@ class SeedUse(IntEnum):
     COMMITTEE_FOLDS = 31  # folds of the committee in one line
     SCORE_ESTIMATE = 32  # resamples that its score is estimated by
     IMPORTANCES = 33  # rows and orders that its importances are measured on
+    DIFFICULTY = 51  # the forest that expects its errors
+    LEAKS = 52  # rows that single columns are judged on
+    EXPLANATION = 53  # rows and orders of its explanations
+    DISTILLATION = 54  # folds that models which imitate it are judged on
 
 
 def row_seed(seed: int) -> int:

@@ -132,9 +132,8 @@ _STEPS = Part("a list of named steps", _steps)
 def _linear(
     module: str = "sklearn.linear_model", parts: Mapping[str, Part] | None = None
 ) -> Stored:
-    return Stored(
-        module, _LINEAR | dict(parts or {}), ("_loss_function_",), number_rows, check_linear
-    )
+    unstored = ("_loss_function_", "_store_cv_results")  # the second before scikit-learn 1.8
+    return Stored(module, _LINEAR | dict(parts or {}), unstored, number_rows, check_linear)
 
 
 def _scaler(**parts: Part) -> Stored:

@@ -54,13 +54,17 @@ def _scores(found: Any) -> Html:
             margin(error),
             number(shown(constant, name)),
             "smaller" if is_loss(name) else "larger",
-            meaning(name),
         ]
         for name, (own, error, constant) in zip(found.names, found.values.tolist(), strict=True)
     ]
-    head = ["metric", "committee", "error", "constant", "better is", "what it says"]
+    head = ["metric", "committee", "error", "constant", "better is"]
+    terms = [
+        join([tag("dt", capital(metric_name(name))), tag("dd", meaning(name))])
+        for name in found.names
+    ]
+    words = folded("What these metrics say", tag("dl", *terms))
     caption = "The committee in other metrics (not corrected for the choice of members)"
-    return join([tag("h3", "Scores"), table(head, rows, caption=caption, wide=True)])
+    return join([tag("h3", "Scores"), table(head, rows, caption=caption), words])
 
 
 # --- classes ------------------------------------------------------------------------------------

@@ -37,7 +37,6 @@ class TreeModel(SingleTree, ContributionsMixin):
     # `check_input` is an argument of scikit-learn's that changes nothing here: no metadata.
     __metadata_request__fit: ClassVar = {"check_input": UNUSED}
     __metadata_request__predict: ClassVar = {"check_input": UNUSED}
-    __metadata_request__predict_proba: ClassVar = {"check_input": UNUSED}
 
     criterion: str
     splitter: str

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.metadata_routing import UNUSED
 
 from committee.base.arrays import Floats
 from committee.files.parts import CLASS_PARTS, Part
@@ -103,6 +104,8 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
     >>> model.predict([["red", 7.0], ["green", None]]).tolist()
     ['stop', 'go']
     """
+
+    __metadata_request__predict_proba: ClassVar = {"check_input": UNUSED}  # see TreeModel
 
     _criteria = ("gini", "entropy", "log_loss", "error")
     _stored_parts: ClassVar[dict[str, Part]] = CLASS_PARTS

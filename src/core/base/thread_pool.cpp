@@ -266,6 +266,9 @@ void run_alone(std::size_t n_tasks, const std::function<void(std::size_t)>& task
   if (monitor != nullptr && monitor->is_stopped()) throw Interrupted();
 }
 
+// More would take a stack each and help nobody.
+constexpr std::size_t kMostThreads = 1024;
+
 void share_out(std::size_t n_tasks, std::size_t n_threads,
                const std::function<void(std::size_t)>& task, Monitor* monitor, bool has_two_ends) {
   if (n_tasks <= 1) return run_alone(n_tasks, task, monitor);
@@ -273,7 +276,7 @@ void share_out(std::size_t n_tasks, std::size_t n_threads,
     const InsideTask inside;
     return run_alone(n_tasks, task, monitor);
   }
-  const std::size_t n_helpers = std::min(n_threads, n_tasks) - 1;
+  const std::size_t n_helpers = std::min({n_threads, n_tasks, kMostThreads}) - 1;
   const auto job = std::make_shared<Job>(n_tasks, n_helpers, task, monitor, has_two_ends);
   Pool& pool = Pool::instance();
   pool.add(job, n_helpers);
@@ -298,7 +301,7 @@ std::size_t chunk_count(std::size_t n_items, std::size_t min_chunk, std::size_t 
   constexpr std::size_t kChunksPerThread = 4;
   if (n_threads <= 1) return 1;
   const std::size_t most = n_items / std::max<std::size_t>(min_chunk, 1);
-  return std::clamp<std::size_t>(most, 1, n_threads * kChunksPerThread);
+  return std::clamp<std::size_t>(most, 1, std::min(n_threads, kMostThreads) * kChunksPerThread);
 }
 
 Range chunk_range(std::size_t n_items, std::size_t n_chunks, std::size_t index) {

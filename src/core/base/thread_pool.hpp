@@ -16,9 +16,10 @@
 
 namespace committee {
 
-// Runs task(0) ... task(n_tasks - 1) on at most `n_threads` threads including the caller's, and
-// returns when all have ended. The first exception of a task (lowest task number among those
-// that ran) is thrown here after the others have ended; tasks not yet claimed are dropped then.
+// Runs task(0) ... task(n_tasks - 1) on at most `n_threads` threads (and 1,024) including the
+// caller's, and returns when all have ended. The first exception of a task (lowest task number
+// among those that ran) is thrown here after the others have ended; tasks not yet claimed are
+// dropped then.
 // While waiting, the caller listens to `monitor` (may be null); when that is stopped, tasks not yet
 // claimed are dropped and Interrupted is thrown.
 void parallel_for(std::size_t n_tasks, std::size_t n_threads,

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +16,7 @@
 
 #include "adaboost/boosted_rows.hpp"
 #include "adaboost/stump_booster.hpp"
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "grower.hpp"
@@ -30,7 +30,7 @@ std::unique_ptr<BoostedRows> make_rows(const Vector<std::int32_t>& classes, std:
                                        const std::optional<Vector<double>>& weights,
                                        std::size_t n_threads) {
   const std::size_t n_rows = classes.shape(0);
-  if (n_classes == 0 || n_classes > std::numeric_limits<std::uint16_t>::max()) {
+  if (n_classes == 0 || n_classes > kMaxClasses) {
     throw nb::value_error("there must be 1 to 65535 classes");
   }
   for (std::size_t row = 0; row < n_rows; ++row) {
@@ -39,11 +39,7 @@ std::unique_ptr<BoostedRows> make_rows(const Vector<std::int32_t>& classes, std:
       throw nb::value_error("a class code is out of range");
     }
   }
-  const auto given = span_of(weights, n_rows, "weights");
-  const auto is_weight = [](double weight) { return weight >= 0.0 && std::isfinite(weight); };
-  if (!std::all_of(given.begin(), given.end(), is_weight)) {
-    throw nb::value_error("weights must be finite and not negative");
-  }
+  const auto given = weights_of(weights, n_rows);
   return std::make_unique<BoostedRows>(std::span(classes.data(), n_rows), n_classes, given,
                                        std::max<std::size_t>(n_threads, 1));
 }
@@ -115,11 +111,12 @@ struct StumpObject {
   std::unique_ptr<StumpBooster> booster;
 };
 
-std::unique_ptr<StumpObject> make_stumps(nb::object dataset, nb::object rows,
+std::unique_ptr<StumpObject> make_stumps(nb::handle_t<DatasetObject> dataset,
+                                         nb::handle_t<BoostedRows> rows,
                                          const std::string& criterion, double level_penalty,
                                          std::size_t n_threads) {
-  const BinnedDataset& binned = nb::cast<const DatasetObject&>(dataset).dataset;
-  auto& boosted = nb::cast<BoostedRows&>(rows);
+  const BinnedDataset& binned = made(dataset).dataset;
+  BoostedRows& boosted = made(rows);
   if (boosted.n_rows() != binned.n_rows()) {
     throw nb::value_error("rows and dataset must have as many rows");
   }
@@ -135,11 +132,11 @@ std::unique_ptr<StumpObject> make_stumps(nb::object dataset, nb::object rows,
     return std::make_unique<StumpBooster>(binned, boosted, options, monitor);
   });
   return std::make_unique<StumpObject>(
-      StumpObject{std::move(dataset), std::move(rows), std::move(booster)});
+      StumpObject{nb::borrow(dataset), nb::borrow(rows), std::move(booster)});
 }
 
-nb::tuple find_stump(nb::handle self) {
-  auto& object = nb::cast<StumpObject&>(self);
+nb::tuple find_stump(nb::handle_t<StumpObject> self) {
+  const StumpObject& object = made(self);
   StumpBooster& booster = *object.booster;
   TreeObject tree(
       run_monitored(nb::none(), [&](Monitor& monitor) { return booster.find(monitor); }));
@@ -176,10 +173,9 @@ void register_adaboost(nb::module_& m) {
   nb::class_<StumpObject>(m, "StumpBooster", "Finds the stump of each round of AdaBoost.")
       .def(nb::new_(&make_stumps), nb::arg("dataset"), nb::arg("rows"), nb::kw_only(),
            nb::arg("criterion") = "gini", nb::arg("level_penalty") = 0.0, nb::arg("n_threads") = 1)
-      .def(
-          "find", [](nb::handle_t<StumpObject> self) { return find_stump(self); },
-          "The best stump, the node of each row (a view of working memory), the shares of all "
-          "weight by node and class, and the class that each node predicts.");
+      .def("find", &find_stump,
+           "The best stump, the node of each row (a view of working memory), the shares of all "
+           "weight by node and class, and the class that each node predicts.");
 }
 
 }  // namespace committee

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "base/thread_pool.hpp"
 #include "boost/booster.hpp"
@@ -44,37 +45,37 @@ Growth growth_of(const std::string& name) {
 BoostOptions options_of(const nb::dict& settings, std::size_t n_features) {
   BoostOptions options;
   for (const auto& [key, value] : settings) {
-    const auto name = nb::cast<std::string>(key);
+    const std::string name = setting_name(key);
     if (name == "max_leaf_nodes") {
-      options.max_leaf_nodes = nb::cast<std::uint32_t>(value);
+      read_setting(name, value, options.max_leaf_nodes);
     } else if (name == "max_depth") {
-      options.max_depth = nb::cast<std::uint32_t>(value);
+      read_setting(name, value, options.max_depth);
     } else if (name == "min_rows_split") {
-      options.min_rows_split = nb::cast<std::int64_t>(value);
+      read_setting(name, value, options.min_rows_split);
     } else if (name == "min_rows_leaf") {
-      options.min_rows_leaf = nb::cast<std::int64_t>(value);
+      read_setting(name, value, options.min_rows_leaf);
     } else if (name == "min_child_weight") {
-      options.min_child_weight = nb::cast<double>(value);
+      read_setting(name, value, options.min_child_weight);
     } else if (name == "l1") {
-      options.l1 = nb::cast<double>(value);
+      read_setting(name, value, options.l1);
     } else if (name == "l2") {
-      options.l2 = nb::cast<double>(value);
+      read_setting(name, value, options.l2);
     } else if (name == "min_gain") {
-      options.min_gain = nb::cast<double>(value);
+      read_setting(name, value, options.min_gain);
     } else if (name == "growth") {
-      options.growth = growth_of(nb::cast<std::string>(value));
+      options.growth = growth_of(setting_of<std::string>(name, value));
     } else if (name == "features_per_tree") {
-      options.features_per_tree = nb::cast<std::uint32_t>(value);
+      read_setting(name, value, options.features_per_tree);
     } else if (name == "features_per_level") {
-      options.features_per_level = nb::cast<std::uint32_t>(value);
+      read_setting(name, value, options.features_per_level);
     } else if (name == "features_per_node") {
-      options.features_per_node = nb::cast<std::uint32_t>(value);
+      read_setting(name, value, options.features_per_node);
     } else if (name == "monotonic") {
-      options.monotonic = nb::cast<std::vector<std::int8_t>>(value);
+      read_setting(name, value, options.monotonic);
     } else if (name == "interactions") {
-      options.interactions = nb::cast<std::vector<std::vector<std::uint32_t>>>(value);
+      read_setting(name, value, options.interactions);
     } else if (name == "category_smoothing") {
-      options.category_smoothing = nb::cast<double>(value);
+      read_setting(name, value, options.category_smoothing);
     } else {
       throw nb::value_error(("unknown setting " + name).c_str());
     }
@@ -98,30 +99,22 @@ BoostOptions options_of(const nb::dict& settings, std::size_t n_features) {
   return options;
 }
 
-std::span<const double> checked_weights(const std::optional<Vector<double>>& weights,
-                                        std::size_t n_rows) {
-  const auto row_weights = span_of(weights, n_rows, "weights");
-  if (std::any_of(row_weights.begin(), row_weights.end(), [](double w) { return !(w >= 0.0); })) {
-    throw nb::value_error("weights must not be negative");
-  }
-  return row_weights;
-}
-
-std::unique_ptr<BoosterObject> make_booster(nb::object dataset, const nb::dict& settings,
+std::unique_ptr<BoosterObject> make_booster(nb::handle_t<DatasetObject> dataset,
+                                            const nb::dict& settings,
                                             const std::optional<Vector<double>>& weights,
                                             std::size_t n_threads) {
-  const BinnedDataset& binned = nb::cast<const DatasetObject&>(dataset).dataset;
+  const BinnedDataset& binned = made(dataset).dataset;
   BoostOptions options = options_of(settings, binned.n_features());
   options.n_threads = std::max<std::size_t>(n_threads, 1);
-  const auto row_weights = checked_weights(weights, binned.n_rows());
+  const auto row_weights = weights_of(weights, binned.n_rows());
   Booster booster =
       run_monitored(nb::none(), [&](Monitor&) { return Booster(binned, options, row_weights); });
   return std::make_unique<BoosterObject>(
-      BoosterObject{std::move(dataset), std::move(booster), binned.n_rows()});
+      BoosterObject{nb::borrow(dataset), std::move(booster), binned.n_rows()});
 }
 
 void weigh(BoosterObject& self, const Vector<double>& weights) {
-  self.booster.weigh(checked_weights(std::optional(weights), self.n_rows));
+  self.booster.weigh(weights_of(std::optional(weights), self.n_rows));
 }
 
 TreeObject grow(BoosterObject& self, const Vector<double>& gradients,
@@ -171,10 +164,7 @@ TreeObject with_leaf_values(const TreeObject& self, const Vector<double>& values
   if (tree.n_values != 1 || values.shape(0) != tree.n_nodes()) {
     throw nb::value_error("values must have one entry a node");
   }
-  const auto is_finite = [](double value) { return std::isfinite(value); };
-  if (!std::all_of(values.data(), values.data() + tree.n_nodes(), is_finite)) {
-    throw nb::value_error("values must be finite");
-  }
+  check_finite(std::span(values.data(), tree.n_nodes()), "values");
   std::copy_n(values.data(), tree.n_nodes(), tree.values.begin());
   return TreeObject(std::move(tree));
 }
@@ -281,7 +271,7 @@ void register_booster(nb::module_& m) {
         nb::arg("weights") = nb::none(), nb::arg("n_threads") = 1,
         "Derivatives of half the squared error, written in place; returns the sum of the losses.");
   m.def("log_losses", &fill_log_losses, nb::arg("target"), nb::arg("scores").noconvert(),
-        nb::arg("losses"), nb::arg("n_threads") = 1,
+        nb::arg("losses").noconvert(), nb::arg("n_threads") = 1,
         "The log loss of each row, two classes, written in place.");
   m.def("log_loss_shares", &shares_of, nb::arg("scores"), nb::arg("n_threads") = 1,
         "The probabilities of two classes, n_rows x 2, for logarithms of odds.");

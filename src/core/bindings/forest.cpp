@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "forest/contributions.hpp"
 #include "forest/forest.hpp"
@@ -84,10 +85,11 @@ Forest grow(const DatasetObject& dataset, std::size_t n_trees,
   if (feature_plan != nullptr && feature_plan->n_rows() != n_features) {
     throw nb::value_error("the feature plan must be for the features of the dataset");
   }
+  if (!(ccp_alpha >= 0.0)) throw nb::value_error("ccp_alpha must not be negative");
   if (balance_classes && !target.is_classification) {
     throw nb::value_error("only classes can be balanced");
   }
-  const auto weight_span = span_of(weights, n_rows, "weights");
+  const auto weight_span = weights_of(weights, n_rows);
   const auto count_span = span_of(counts, n_rows, "counts");
   return run_monitored(progress, [&](Monitor& monitor) {
     return grow_forest(dataset.dataset, target, weight_span, count_span, tree_options, options,
@@ -97,6 +99,7 @@ Forest grow(const DatasetObject& dataset, std::size_t n_trees,
 
 Forest join(const std::vector<const Forest*>& forests) {
   if (forests.empty()) throw nb::value_error("give at least one forest");
+  check_made(forests, "a forest");
   Forest joined{forests[0]->info, {}};
   for (const Forest* forest : forests) {
     const ForestInfo& info = forest->info;
@@ -120,6 +123,7 @@ Forest part_of(const Forest& self, std::size_t begin, std::size_t end) {
 Forest from_trees(const std::vector<const TreeObject*>& trees, const std::string& criterion,
                   const std::vector<std::uint32_t>& n_classes, bool keep_all) {
   if (trees.empty()) throw nb::value_error("give at least one tree");
+  check_made(trees, "a tree");
   Forest forest;
   ForestInfo& info = forest.info;
   info.n_features = trees[0]->tree().n_features;
@@ -174,7 +178,9 @@ std::span<const double> checked_tree_weights(const Forest& self,
   if (tree_weights->shape(0) != self.n_trees()) {
     throw nb::value_error("tree_weights must have one entry a tree");
   }
-  return {tree_weights->data(), tree_weights->shape(0)};
+  const std::span<const double> weights{tree_weights->data(), tree_weights->shape(0)};
+  check_finite(weights, "tree_weights");
+  return weights;
 }
 
 void check_hard(const Forest& self, bool hard) {

@@ -41,7 +41,7 @@ LeftOut left_out_rows(const TableView& table, const SamplingPlan& plan, std::uin
   if (plan.n_rows() != table.n_rows) {
     throw nb::value_error("the plan must be for the rows of the table");
   }
-  return {plan, row_seed, span_of(weights, table.n_rows, "weights")};
+  return {plan, row_seed, weights_of(weights, table.n_rows)};
 }
 
 using Losses = std::tuple<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>>;
@@ -112,6 +112,7 @@ auto permute(const Forest& self, const TableObject& table, const SamplingPlan& p
   if (groups.shape(0) != self.info.n_features) {
     throw nb::value_error("groups must have one entry a feature");
   }
+  if (n_groups > self.info.n_features) throw nb::value_error("n_groups must not exceed features");
   for (const std::uint32_t group : options.group_of_feature) {
     if (group > n_groups) throw nb::value_error("groups must hold numbers up to n_groups");
   }
@@ -133,7 +134,7 @@ auto members(const Forest& self, const TableObject& table, const SamplingPlan* p
   if (plan != nullptr && plan->n_rows() != view.n_rows) {
     throw nb::value_error("the plan must be for the rows of the table");
   }
-  const auto weight_span = span_of(weights, view.n_rows, "weights");
+  const auto weight_span = weights_of(weights, view.n_rows);
   LeafMembers found = run_monitored(progress, [&](Monitor& monitor) {
     return leaf_members(self, view, plan, row_seed, weight_span, threads, monitor);
   });
@@ -154,7 +155,8 @@ auto quantiles_of(
                          {counts.data(), counts.shape(0)}};
   const std::size_t n_training = targets.shape(0);
   check_members(self, view, n_training);
-  const auto weight_span = span_of(weights, n_training, "weights");
+  check_finite(std::span(targets.data(), n_training), "targets");
+  const auto weight_span = weights_of(weights, n_training);
   const std::span<const double> shares{quantiles.data(), quantiles.shape(0)};
   for (const double share : shares) {
     if (!(share >= 0.0 && share <= 1.0)) throw nb::value_error("quantiles must be in [0, 1]");

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "data/binned_dataset.hpp"
 #include "data/target.hpp"
@@ -25,29 +26,29 @@
 namespace committee {
 namespace {
 
-std::unique_ptr<DatasetObject> make_dataset(nb::object table,
+std::unique_ptr<DatasetObject> make_dataset(nb::handle_t<TableObject> table,
                                             const std::optional<Vector<double>>& weights,
                                             std::vector<std::uint32_t> n_levels,
                                             std::uint32_t max_bins, bool exact,
                                             std::size_t n_threads, nb::object progress) {
-  const TableView& view = nb::cast<const TableObject&>(table).view();
+  const TableView& view = made(table).view();
   if (max_bins < 2 || max_bins > kMaxBins) throw nb::value_error("max_bins must be in [2, 255]");
   if (view.n_features() >= Node::kMaxFeatures) {
     throw nb::value_error("a table can have at most 2**24 - 1 features");
   }
   n_levels.resize(view.n_features(), 0);
-  const auto weight_span = span_of(weights, view.n_rows, "weights");
+  const auto weight_span = weights_of(weights, view.n_rows);
   // The Python object joins the dataset only when the GIL is held again.
   BinnedDataset dataset = run_monitored(progress, [&](Monitor& monitor) {
     const BinningOptions options{max_bins, exact, n_threads};
     return BinnedDataset(view, weight_span, n_levels, options, monitor);
   });
-  return std::make_unique<DatasetObject>(DatasetObject{std::move(table), std::move(dataset)});
+  return std::make_unique<DatasetObject>(DatasetObject{nb::borrow(table), std::move(dataset)});
 }
 
-std::unique_ptr<DatasetObject> take_rows(const DatasetObject& self, nb::object table,
+std::unique_ptr<DatasetObject> take_rows(const DatasetObject& self, nb::handle_t<TableObject> table,
                                          const Vector<std::int64_t>& rows, std::size_t n_threads) {
-  const TableView& view = nb::cast<const TableObject&>(table).view();
+  const TableView& view = made(table).view();
   if (view.n_rows != rows.size() || view.kinds != self.dataset.table().kinds) {
     throw nb::value_error("the table must show the rows that are taken");
   }
@@ -63,7 +64,7 @@ std::unique_ptr<DatasetObject> take_rows(const DatasetObject& self, nb::object t
     nb::gil_scoped_release release;
     return BinnedDataset(self.dataset, view, places, n_threads);
   }();
-  return std::make_unique<DatasetObject>(DatasetObject{std::move(table), std::move(taken)});
+  return std::make_unique<DatasetObject>(DatasetObject{nb::borrow(table), std::move(taken)});
 }
 
 nb::ndarray<nb::numpy, std::uint32_t> codes_of(const DatasetObject& self, std::size_t feature) {
@@ -91,12 +92,16 @@ Target make_target(std::size_t n_rows, const std::optional<Matrix<std::int32_t>>
   }
   if (reals) {
     target.reals = {reals->data(), reals->size()};
+    check_finite(target.reals, "reals");
     return target;
   }
   target.classes = {classes->data(), classes->size()};
   target.n_classes = n_classes;
   if (n_classes.size() != target.n_outputs) {
     throw nb::value_error("n_classes must have one entry an output");
+  }
+  for (const std::uint32_t n : n_classes) {
+    if (n > kMaxClasses) throw nb::value_error("an output can have at most 65,535 classes");
   }
   for (std::size_t i = 0; i < target.classes.size(); ++i) {
     const std::int32_t code = target.classes[i];
@@ -119,47 +124,52 @@ Criterion criterion_of(const std::string& name) {
 GrowOptions options_of(const nb::dict& settings, std::size_t n_features, const Target& target) {
   GrowOptions options;
   for (const auto& [key, value] : settings) {
-    const auto name = nb::cast<std::string>(key);
+    const std::string name = setting_name(key);
     if (name == "criterion") {
-      options.criterion = criterion_of(nb::cast<std::string>(value));
+      options.criterion = criterion_of(setting_of<std::string>(name, value));
     } else if (name == "max_depth") {
-      options.max_depth = nb::cast<std::uint32_t>(value);
+      read_setting(name, value, options.max_depth);
     } else if (name == "max_leaf_nodes") {
-      options.max_leaf_nodes = nb::cast<std::uint32_t>(value);
+      read_setting(name, value, options.max_leaf_nodes);
     } else if (name == "min_rows_split") {
-      options.min_rows_split = nb::cast<std::int64_t>(value);
+      read_setting(name, value, options.min_rows_split);
     } else if (name == "min_rows_leaf") {
-      options.min_rows_leaf = nb::cast<std::int64_t>(value);
+      read_setting(name, value, options.min_rows_leaf);
     } else if (name == "min_weight_leaf") {
-      options.min_weight_leaf = nb::cast<double>(value);
+      read_setting(name, value, options.min_weight_leaf);
     } else if (name == "min_impurity_decrease") {
-      options.min_impurity_decrease = nb::cast<double>(value);
+      read_setting(name, value, options.min_impurity_decrease);
     } else if (name == "max_features") {
-      options.max_features = nb::cast<std::uint32_t>(value);
+      read_setting(name, value, options.max_features);
     } else if (name == "count_constant") {
-      options.count_constant = nb::cast<bool>(value);
+      read_setting(name, value, options.count_constant);
     } else if (name == "shuffle_features") {
-      options.shuffle_features = nb::cast<bool>(value);
+      read_setting(name, value, options.shuffle_features);
     } else if (name == "allowed") {
-      options.allowed = nb::cast<std::vector<std::uint32_t>>(value);
+      read_setting(name, value, options.allowed);
     } else if (name == "random_thresholds") {
-      options.random_thresholds = nb::cast<bool>(value);
+      read_setting(name, value, options.random_thresholds);
     } else if (name == "fan_out_categories") {
-      options.fan_out_categories = nb::cast<bool>(value);
+      read_setting(name, value, options.fan_out_categories);
     } else if (name == "level_penalty") {
-      options.level_penalty = nb::cast<double>(value);
+      read_setting(name, value, options.level_penalty);
     } else if (name == "monotonic") {
-      options.monotonic = nb::cast<std::vector<std::int8_t>>(value);
+      read_setting(name, value, options.monotonic);
     } else if (name == "seed") {
-      options.seed = nb::cast<std::uint64_t>(value);
+      read_setting(name, value, options.seed);
     } else if (name == "n_threads") {
-      options.n_threads = nb::cast<std::size_t>(value);
+      read_setting(name, value, options.n_threads);
     } else {
       throw nb::value_error(("unknown setting " + name).c_str());
     }
   }
   if (!options.monotonic.empty() && options.monotonic.size() != n_features) {
     throw nb::value_error("monotonic must have one entry a feature");
+  }
+  if (!(options.min_weight_leaf >= 0.0) || !(options.min_impurity_decrease >= 0.0) ||
+      !(options.level_penalty >= 0.0)) {
+    throw nb::value_error(
+        "min_weight_leaf, min_impurity_decrease and level_penalty must not be negative");
   }
   if (options.max_features == 0) throw nb::value_error("max_features must be at least 1");
   for (const std::uint32_t feature : options.allowed) {
@@ -182,7 +192,7 @@ TreeObject grow(const DatasetObject& self, const std::optional<Matrix<std::int32
   const std::size_t n_rows = self.dataset.n_rows();
   const Target target = make_target(n_rows, classes, n_classes, reals);
   const GrowOptions options = options_of(settings, self.dataset.n_features(), target);
-  const auto weight_span = span_of(weights, n_rows, "weights");
+  const auto weight_span = weights_of(weights, n_rows);
   const auto count_span = span_of(counts, n_rows, "counts");
   return TreeObject(run_monitored(progress, [&](Monitor& monitor) {
     Entries entries = make_entries(n_rows, weight_span, count_span);

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "arrays.hpp"
 #include "data/binned_dataset.hpp"
 #include "data/target.hpp"
 #include "split/grow_options.hpp"
@@ -17,22 +16,6 @@
 namespace committee {
 
 namespace nb = nanobind;
-
-template <typename T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <typename T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-// The values of an array with one entry a row; nothing for None.
-template <typename T>
-std::span<const T> span_of(const std::optional<Vector<T>>& array, std::size_t n_rows,
-                           const char* name) {
-  if (!array) return {};
-  if (array->shape(0) != n_rows) {
-    throw nb::value_error((std::string(name) + " must have one entry a row").c_str());
-  }
-  return {array->data(), array->shape(0)};
-}
 
 // A dataset and the Table it may read values from.
 struct DatasetObject {

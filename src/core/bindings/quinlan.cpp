@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "data/nominal_codes.hpp"
 #include "gil.hpp"
@@ -26,34 +27,34 @@ namespace {
 QuinlanOptions quinlan_options(const nb::dict& settings) {
   QuinlanOptions options;
   for (const auto& [key, value] : settings) {
-    const auto name = nb::cast<std::string>(key);
+    const std::string name = setting_name(key);
     if (name == "use_ratio") {
-      options.use_ratio = nb::cast<bool>(value);
+      read_setting(name, value, options.use_ratio);
     } else if (name == "corrects_thresholds") {
-      options.corrects_thresholds = nb::cast<bool>(value);
+      read_setting(name, value, options.corrects_thresholds);
     } else if (name == "groups_levels") {
-      options.groups_levels = nb::cast<bool>(value);
+      read_setting(name, value, options.groups_levels);
     } else if (name == "min_weight_leaf") {
-      options.min_weight_leaf = nb::cast<double>(value);
+      read_setting(name, value, options.min_weight_leaf);
     } else if (name == "min_weight_split") {
-      options.min_weight_split = nb::cast<double>(value);
+      read_setting(name, value, options.min_weight_split);
     } else if (name == "min_gain") {
-      options.min_gain = nb::cast<double>(value);
+      read_setting(name, value, options.min_gain);
     } else if (name == "max_depth") {
-      options.max_depth = nb::cast<std::uint32_t>(value);
+      read_setting(name, value, options.max_depth);
     } else if (name == "prunes") {
-      options.prunes = nb::cast<bool>(value);
+      read_setting(name, value, options.prunes);
     } else if (name == "raises") {
-      options.raises = nb::cast<bool>(value);
+      read_setting(name, value, options.raises);
     } else if (name == "confidence") {
-      options.error.confidence = nb::cast<double>(value);
+      read_setting(name, value, options.error.confidence);
     } else if (name == "deviate") {
-      const auto deviate = nb::cast<double>(value);
+      const auto deviate = setting_of<double>(name, value);
       options.error.deviate_squared = deviate * deviate;
     } else if (name == "records") {
-      options.records = nb::cast<bool>(value);
+      read_setting(name, value, options.records);
     } else if (name == "n_threads") {
-      options.n_threads = nb::cast<std::size_t>(value);
+      read_setting(name, value, options.n_threads);
     } else {
       throw nb::value_error(("unknown setting " + name).c_str());
     }
@@ -108,7 +109,7 @@ nb::tuple grow(const DatasetObject& self, const std::optional<Matrix<std::int32_
   const Target target = make_target(n_rows, classes, n_classes, std::nullopt);
   if (target.n_outputs != 1) throw nb::value_error("the target must have one column");
   const QuinlanOptions options = quinlan_options(settings);
-  const auto weight_span = span_of(weights, n_rows, "weights");
+  const auto weight_span = weights_of(weights, n_rows);
   QuinlanTree grown = run_monitored(progress, [&](Monitor& monitor) {
     const Entries entries = make_entries(n_rows, weight_span, {});
     if (entries.size() == 0) throw std::invalid_argument("no row has a positive weight");
@@ -129,7 +130,7 @@ nb::object cuts_of(const DatasetObject& self, std::size_t feature,
   }
   const Target target = make_target(n_rows, classes, n_classes, std::nullopt);
   if (target.n_outputs != 1) throw nb::value_error("the target must have one column");
-  const auto weight_span = span_of(weights, n_rows, "weights");
+  const auto weight_span = weights_of(weights, n_rows);
   const std::vector<Value> cuts = run_monitored(nb::none(), [&](Monitor& monitor) {
     const Entries entries = make_entries(n_rows, weight_span, {});
     return interval_cuts(self.dataset, feature, target, entries, monitor);

@@ -12,8 +12,6 @@
 namespace committee {
 namespace {
 
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
 RowSum kind_of(const std::string& name) {
   if (name == "product") return RowSum::kProduct;
   if (name == "squared_difference") return RowSum::kSquaredDifference;
@@ -21,7 +19,7 @@ RowSum kind_of(const std::string& name) {
   throw nb::value_error("kind must be product, squared_difference or absolute_difference");
 }
 
-nb::ndarray<nb::numpy, double> row_sums(const Matrix& left, const Matrix& right,
+nb::ndarray<nb::numpy, double> row_sums(const Matrix<double>& left, const Matrix<double>& right,
                                         const std::string& kind, bool upper_only,
                                         std::size_t n_threads) {
   if (left.shape(1) != right.shape(1)) throw nb::value_error("the rows differ in length");

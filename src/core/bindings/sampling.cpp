@@ -5,6 +5,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,9 +16,6 @@
 
 namespace committee {
 namespace {
-
-template <typename T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <typename T>
 std::vector<T> copy_of(const std::optional<Vector<T>>& array) {
@@ -31,9 +29,13 @@ SamplingPlan make_plan(std::size_t n_rows,
                        const std::optional<Vector<double>>& unit_weights, bool with_replacement,
                        std::uint32_t n_portions) {
   std::vector<Stratum> copied;
+  // As a count of a unit has to fit.
+  constexpr auto kMostDraws = std::numeric_limits<std::uint32_t>::max();
   for (const auto& [units, n_draws] : strata) {
+    if (n_draws > kMostDraws) throw nb::value_error("a stratum can have at most 2**32 - 1 draws");
     copied.push_back({copy_of<std::uint32_t>(units), n_draws});
   }
+  if (unit_weights) weights_of(unit_weights, unit_weights->shape(0), "unit_weights");
   return SamplingPlan(n_rows, copy_of(unit_of_row), copy_of(unit_weights), std::move(copied),
                       with_replacement, n_portions);
 }

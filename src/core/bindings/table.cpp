@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <span>
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "data/row_keys.hpp"
 #include "gil.hpp"
@@ -48,10 +49,8 @@ nb::ndarray<nb::numpy, std::int32_t> levels_of(const TableObject& table, std::si
   return to_array(std::move(levels));
 }
 
-using Keys = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 nb::ndarray<nb::numpy, std::uint64_t> keys_of(
-    const TableObject& table, const Keys& keys,
+    const TableObject& table, const Vector<std::uint64_t>& keys,
     const std::vector<std::vector<std::uint64_t>>& level_keys, std::size_t n_threads) {
   const TableView& view = table.view();
   check_length("keys", keys.shape(0), view.n_rows);
@@ -128,19 +127,34 @@ TableObject TableObject::from_matrix(nb::handle matrix) {
   return table;
 }
 
-void TableObject::add_from(nb::object table, std::size_t feature) {
-  const TableView& other = nb::cast<const TableObject&>(table).view();
+void TableObject::add_from(nb::handle_t<TableObject> table, std::size_t feature) {
+  const TableView& other = made(table).view();
   check_feature(feature, other);
   check_n_features(view_.n_features() + 1);
   check_length("the other table", other.n_rows, view_.n_rows);
   view_.columns.push_back(other.columns[feature]);
   view_.kinds.push_back(other.kinds[feature]);
-  if (origins_.empty() || !origins_.back().is(table)) origins_.push_back(std::move(table));
+  if (origins_.empty() || !origins_.back().is(table)) origins_.push_back(nb::borrow(table));
 }
+
+namespace {
+
+// Python derives from this class, so that `nb::new_`, which makes an object once, cannot be used.
+void make_table(nb::handle self, std::int64_t n_rows) {
+  if (!nb::isinstance<TableObject>(self) || nb::inst_ready(self)) {
+    throw nb::type_error("a Table is made once");
+  }
+  new (nb::inst_ptr<TableObject>(self)) TableObject(n_rows);
+  nb::inst_mark_ready(self);
+}
+
+}  // namespace
 
 void register_table(nb::module_& m) {
   nb::class_<TableObject>(m, "Table", "Columns of a table, looked at where they are.")
-      .def(nb::init<std::int64_t>(), nb::arg("n_rows"))
+      .def(
+          "__init__", [](nb::handle self, std::int64_t n_rows) { make_table(self, n_rows); },
+          nb::arg("n_rows"), nb::sig("def __init__(self, n_rows: int) -> None"))
       .def("add_column", &TableObject::add_column, nb::arg("kind"), nb::arg("values"),
            nb::arg("mask").none() = nb::none(),
            nb::sig("def add_column(self, kind: int, values: numpy.typing.NDArray[typing.Any], "

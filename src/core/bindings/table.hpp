@@ -23,7 +23,7 @@ class TableObject {
   static TableObject from_matrix(nb::handle matrix);
 
   // A column of another table, which is kept alive.
-  void add_from(nb::object table, std::size_t feature);
+  void add_from(nb::handle_t<TableObject> table, std::size_t feature);
 
   const TableView& view() const { return view_; }
 

@@ -15,25 +15,17 @@
 namespace committee {
 namespace {
 
-template <typename T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <typename T>
-std::span<const T> span_of(const Vector<T>& array, std::size_t n_rows) {
-  if (array.shape(0) != n_rows) throw nb::value_error("the arrays differ in length");
-  return {array.data(), n_rows};
-}
-
 nb::tuple means_of(const Vector<std::int32_t>& levels, std::size_t n_levels,
                    const Vector<std::uint32_t>& order, const Vector<double>& targets,
                    const std::optional<Vector<double>>& weights, double smoothing) {
   const std::size_t n_rows = levels.shape(0);
   if (n_levels >= kMaxLevels) throw nb::value_error("n_levels must be an int below 65,536");
-  LevelTarget target{.levels = span_of(levels, n_rows),
-                     .order = {order.data(), order.shape(0)},
-                     .targets = span_of(targets, n_rows),
-                     .weights = {}};
-  if (weights) target.weights = span_of(*weights, n_rows);
+  if (!(smoothing >= 0.0)) throw nb::value_error("smoothing must not be negative");
+  const LevelTarget target{.levels = {levels.data(), n_rows},
+                           .order = {order.data(), order.shape(0)},
+                           .targets = span_of(std::optional(targets), n_rows, "targets"),
+                           .weights = weights_of(weights, n_rows)};
+  check_finite(target.targets, "targets");
   auto of_rows = empty_array<double>({n_rows});
   auto of_levels = empty_array<double>({n_levels + 2});
   std::fill_n(of_rows.data(), n_rows, 0.0);

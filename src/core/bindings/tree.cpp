@@ -8,6 +8,7 @@
 #include <cmath>
 #include <string>
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "buffer.hpp"
 #include "forest/contributions.hpp"
@@ -46,8 +47,8 @@ nb::object view_of(const T* data, std::initializer_list<std::size_t> shape, nb::
   return nb::cast(nb::ndarray<nb::numpy, const T>(data, shape, self, strides));
 }
 
-nb::dict arrays(nb::handle self) {
-  const Tree& tree = nb::cast<const TreeObject&>(self).tree();
+nb::dict arrays(nb::handle_t<TreeObject> self) {
+  const Tree& tree = made(self).tree();
   const std::size_t n = tree.n_nodes();
   const Node* nodes = tree.nodes.data();
   nb::dict result;

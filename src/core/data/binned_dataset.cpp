@@ -73,6 +73,8 @@ BinnedDataset::BinnedDataset(const TableView& table, std::span<const double> wei
     } else {
       bin_values(feature, column, n_rows, whole, options, scratch);
     }
+    // Every row has a code, also where those with a value have weight zero.
+    if (feature.column.n_values == 0) feature.column.has_missing = true;
   };
   const std::vector<std::size_t> begins = group_neighbours(table_);
   const auto read_group = [&](std::size_t group) {

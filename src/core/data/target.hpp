@@ -12,6 +12,9 @@
 
 namespace committee {
 
+// Of an output.
+constexpr std::uint32_t kMaxClasses = 65535;
+
 struct Target {
   bool is_classification = false;
   std::size_t n_outputs = 1;

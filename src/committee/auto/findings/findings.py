@@ -162,7 +162,9 @@ def find(
         validation=unseen.kind,
         shares=nothing if is_number else unseen.constant,
         quantiles=np.array(quantiles) if is_number else nothing,
-        constant_score=unseen.metric.score(unseen.constants, np.arange(target.n_rows)),
+        constant_score=unseen.metric.score(
+            unseen.as_scored(unseen.constants), np.arange(target.n_rows)
+        ),
         scores=ScoreFindings.of(unseen),
         errors=ErrorFindings.of(unseen),
         slices=weak_slices(named, slice_losses(unseen)[some], unseen.weights[some]),

@@ -111,7 +111,7 @@ def _losses(
     scores = []
     for begin in range(0, len(changes), size):
         part = changes[begin : begin + size]
-        values = unseen.predict(variants(source, own, part), fold)
+        values = unseen.as_scored(unseen.predict(variants(source, own, part), fold))
         stacked = values.reshape(len(part), len(rows), -1)
         target = unseen.target.part(rows)
         predictions = MemberPredictions(stacked, target, unseen.metric.oob_score)

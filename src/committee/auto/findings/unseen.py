@@ -44,6 +44,8 @@ class Unseen:
         How rows were held out: in folds, in folds of whole groups, as later rows, or once.
     decided : ndarray of int or None, default=None
         The class of each row that the committee decides for; None is the most probable one.
+    shown : callable or None, default=None
+        Turns probabilities into what the metric looks at, where that is the classes decided for.
     """
 
     target: ScoredTarget
@@ -55,6 +57,11 @@ class Unseen:
     predict: Predicting
     kind: str = "folds"
     decided: NDArray[np.integer] | None = None
+    shown: Callable[[Floats], Floats] | None = None
+
+    def as_scored(self, values: Floats) -> Floats:
+        """Return predictions as the metric looks at them."""
+        return values if self.shown is None else self.shown(values)
 
     def classes(self, values: Floats) -> NDArray[np.integer]:
         """Return the classes that probabilities stand for: the decided ones, of the committee."""

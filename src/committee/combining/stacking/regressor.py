@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from scipy.sparse import diags, issparse
 from sklearn.base import RegressorMixin
 from sklearn.linear_model import RidgeCV
+from sklearn.utils.fixes import parse_version
 
 from committee.base.arrays import Floats
 from committee.combining.combiner import OfRegressors
@@ -24,6 +26,9 @@ from committee.tables.native_table import AnyTable
 
 _KEPT = 0.1  # of the target, by the smallest penalty
 _NOISE = 1e-12  # a smaller share of the largest value is rounding
+# Before 1.9 `RidgeCV` loses digits by the square of the target's size: beyond 2^17 all of them.
+_LOSES_DIGITS = parse_version(sklearn.__version__) < parse_version("1.9")
+_LARGEST_EXPONENT = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +63,15 @@ def _unit(y: Floats, weights: Floats | None) -> float:
     """Return the power of two in which the default meta-learner is given the target.
 
     The penalties of `RidgeCV` are absolute. Where the smallest keeps less than a tenth of the
-    target, which then is tiny, the unit is its size; else one, as in scikit-learn.
+    target, which then is tiny, the unit is its size; else one, as in scikit-learn. Where it would
+    lose the digits of a large target, the unit leaves it large enough to feel no penalty.
     """
     middle, half = 0.5 * y.max() + 0.5 * y.min(), 0.5 * y.max() - 0.5 * y.min()
     if half <= _NOISE * np.abs(y).max():
         return 1.0
     exponent = int(np.frexp(half)[1]) - 1
+    if _LOSES_DIGITS and exponent > _LARGEST_EXPONENT:
+        return float(np.ldexp(1.0, exponent - _LARGEST_EXPONENT))
     parts = np.ldexp(y - middle, -exponent) ** 2  # of a size that can be squared
     whole = math.fsum(parts if weights is None else parts * weights)
     if np.log2(whole) + 2 * exponent >= np.log2(_KEPT * min(RidgeCV().alphas)):
