@@ -120,7 +120,7 @@ def test_an_interrupt_inside_of_a_step_leaves_what_was_there_before(monkeypatch,
 
 def test_an_interrupt_after_the_search_keeps_the_committee_and_a_second_one_does_not(monkeypatch):
     plain = fitted(budget=0.05)
-    run, n_interrupts = Resamples.run, [1]
+    run, n_interrupts = Resamples.estimate, [1]
 
     def interrupted(self):
         n_interrupts[0] -= 1
@@ -128,7 +128,7 @@ def test_an_interrupt_after_the_search_keeps_the_committee_and_a_second_one_does
             raise KeyboardInterrupt
         return run(self)
 
-    monkeypatch.setattr(Resamples, "run", interrupted)
+    monkeypatch.setattr(Resamples, "estimate", interrupted)
     with pytest.warns(UserWarning, match="interrupted"):
         model = fitted(budget=0.05)
     assert model.interrupted_
@@ -142,7 +142,7 @@ def test_an_interrupt_after_the_search_keeps_the_committee_and_a_second_one_does
 
 def test_the_clock_counts_what_comes_after_the_search(monkeypatch):
     """With a clock that runs by steps, the search ends where the rest still fits in."""
-    now, step, run = [0.0], Run.step, Resamples.run
+    now, step, run = [0.0], Run.step, Resamples.estimate
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
 
     def slow_step(self):
@@ -157,7 +157,7 @@ def test_the_clock_counts_what_comes_after_the_search(monkeypatch):
         return run(self)
 
     monkeypatch.setattr(Run, "step", slow_step)
-    monkeypatch.setattr(Resamples, "run", slow_run)
+    monkeypatch.setattr(Resamples, "estimate", slow_run)
     model = fitted(time_limit=20.0)
     assert 10.0 < now[0] < 20.0
     assert 0.1 < model.budget_ < 0.2

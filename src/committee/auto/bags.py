@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -54,17 +54,27 @@ class FoldTeams:
 
     Attributes
     ----------
-    teams : dict of str to TrainingData
-        By what is read: features, the matrix, the table.
+    make : callable
+        Returns the rows in a form: features, the matrix, the table.
     folds : Splits
         The rows of each fold.
     n_classes : int
         Number of classes; 0 for numbers.
     """
 
-    teams: dict[str, TrainingData]
+    make: Callable[[str], TrainingData]
     folds: Splits
     n_classes: int
+
+    def team(self, reads: str) -> TrainingData:
+        """Return the rows in a form, which is made when it is first asked for."""
+        if reads not in self._made:
+            self._made[reads] = self.make(reads)
+        return self._made[reads]
+
+    @cached_property
+    def _made(self) -> dict[str, TrainingData]:
+        return {}
 
     @property
     def splits(self) -> list[Split]:
@@ -84,7 +94,7 @@ class FoldTeams:
 
     @property
     def n_rows(self) -> int:
-        return len(next(iter(self.teams.values())).y)
+        return len(self.team(FEATURES).y)
 
     @property
     def work(self) -> float:
@@ -94,7 +104,7 @@ class FoldTeams:
     @property
     def is_small(self) -> bool:
         """Whether fits to several folds run side by side, and have copies of their rows."""
-        table = self.teams[FEATURES].table
+        table = self.team(FEATURES).table
         return bool(table.n_rows * table.n_features <= _SMALL_CELLS)
 
     def parts(self, reads: str) -> list[tuple[Any, Any, Any]]:
@@ -104,7 +114,7 @@ class FoldTeams:
         weight zero.
         """
         if reads not in self._parts:
-            self._parts[reads] = [self._part(self.teams[reads], train) for train, _ in self.splits]
+            self._parts[reads] = [self._part(self.team(reads), train) for train, _ in self.splits]
         return self._parts[reads]
 
     @cached_property
@@ -121,7 +131,7 @@ class FoldTeams:
 
     def template(self, candidate: Candidate, number: int) -> Template:
         """Return what the models of a candidate are copies of; its number decides the seed."""
-        return self.teams[candidate.reads].template(candidate.name, number, candidate.estimator)
+        return self.team(candidate.reads).template(candidate.name, number, candidate.estimator)
 
     def output(self, candidate: Candidate) -> Output:
         """Return how the predictions of a candidate are read."""
@@ -136,11 +146,14 @@ class FoldTeams:
         parts: Sequence[Floats] | None = None,
     ) -> Bag:
         """Return the member of the models of all folds; parts are their predictions, if known."""
-        team, output = self.teams[candidate.reads], self.output(candidate)
+        output = self.output(candidate)
+        if parts is None:
+            team, tests = self.team(candidate.reads), [test for _, test in self.splits]
+            pairs = zip(models, tests, strict=True)
+            parts = [team.predict(model, output, test) for model, test in pairs]
         predictions = np.full((self.n_rows, self.n_classes or 1), np.nan)
-        for fold, (_, test) in enumerate(self.splits):
-            known = None if parts is None else parts[fold]
-            predictions[test] = team.predict(models[fold], output, test) if known is None else known
+        for part, (_, test) in zip(parts, self.splits, strict=True):
+            predictions[test] = part
         kept = list(models[-1:] if self.folds.is_forward else models)
         member = FoldMean(output, kept)
         return Bag(candidate, list(models), member, output, predictions, seconds)

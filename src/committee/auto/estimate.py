@@ -28,7 +28,10 @@ N_RESAMPLES = 60
 
 # Of a draw: rows times members times values; but so many rows.
 _MOST_NUMBERS, _LEAST_ROWS = 2**16, 500
-_SLOW = 4  # so many times fewer where the metric is not one of those that are fast
+_LEAST_DRAWS = 12
+_CERTAIN = 0.97  # evidence that needs no constant besides
+_LEAST_WEIGHT = 0.03  # of a member: less does nothing but take time in predictions
+_SLOW = 4  # so many times fewer, and fewer draws, where a score takes milliseconds
 
 
 @register("auto.ScoreEstimate")
@@ -80,57 +83,82 @@ class ScoreEstimate:
 
 
 @dataclass(frozen=True, eq=False)
+class Draw:
+    """What some rows, drawn with replacement, have selected.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        The rows.
+    weights : ndarray of float64
+        Of the members.
+    gain : float
+        By how much the score is better on these rows than on others.
+    share : float
+        Of all rows; less than one where rows are many.
+    """
+
+    rows: Rows
+    weights: Floats
+    gain: float
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
 class Resamples:
-    """Draws of rows, and what a committee that some rows select is worth on others.
+    """Draws of rows, what they select, and what it is worth on other rows.
 
     Attributes
     ----------
     predictions : MemberPredictions
         Of all candidates, on rows that they have not seen.
-    selection : Selection
-        What all rows select.
     seed : int
         Of the draws.
     n_threads : int
         Threads that work on draws side by side.
     blocks : ndarray of int or None
         Numbers of groups or of stretches of time, whose rows are drawn together.
+    constant : int or None
+        The place of the candidate that looks at no column.
     decisions : DecisionRules or None
         How classes are decided for, anew in each draw; None for numbers.
     select : callable
         Returns what some rows select.
+    is_steady : bool
+        Whether weights are the mean of those that draws select; else all rows select once.
     """
 
     predictions: MemberPredictions
-    selection: Selection
     seed: int
     n_threads: int
     blocks: NDArray[np.intp] | None = None
+    constant: int | None = None
     decisions: DecisionRules | None = None
     select: Callable[[MemberPredictions, Rows], Selection] = Selection.of
+    is_steady: bool = True
 
-    def run(self, n_resamples: int = N_RESAMPLES) -> ScoreEstimate:
-        """Estimate the score of the committee that all rows select."""
-        everything = np.arange(self.predictions.n_rows)
-        own = self._score(self._answered, everything)
-        calls = [(number,) for number in range(n_resamples)]
-        workers = min(self.n_threads, n_resamples)
+    @cached_property
+    def n_draws(self) -> int:
+        """Number of draws: fewer where each takes long."""
+        if self._is_slow:
+            return N_RESAMPLES // _SLOW
+        size = self._most_rows * self.predictions.predicted[:, 0].size
+        return min(max(N_RESAMPLES * _MOST_NUMBERS // size, _LEAST_DRAWS), N_RESAMPLES)
+
+    @cached_property
+    def _is_slow(self) -> bool:
+        return isinstance(self.predictions.scorer(), AnyMetric)
+
+    @cached_property
+    def draws(self) -> list[Draw]:
+        """All draws that have scores."""
+        calls = [(number,) for number in range(self.n_draws)]
+        workers = min(self.n_threads, self.n_draws)
         found = in_order(self.draw, calls, workers, use_threads=True, own=True)
-        draws = np.array([each for each in found if each is not None]).reshape(-1, 4)
-        if len(draws) < 2:
-            return ScoreEstimate(own, own, float("nan"), len(everything))
-        # What selection gains on rows that select, more than on others, is taken off. It falls
-        # with the number of rows that select, and so does the variance of a score.
-        shares = draws[:, 3] / self._n_units
-        optimism = max(float(((draws[:, 0] - draws[:, 1]) * shares).mean()), 0.0)
-        error = float(np.std(draws[:, 2], ddof=1) * np.sqrt(shares.mean()))
-        return ScoreEstimate(own - optimism, own, error, len(everything))
+        return [each for each in found if each is not None]
 
-    def draw(self, number: int) -> tuple[float, float, float, float] | None:
-        """Return scores of one draw: inside, outside, of the committee itself; and its size.
-
-        None where they are not defined: a draw without one of the classes.
-        """
+    def draw(self, number: int) -> Draw | None:
+        """Return one draw; None where scores are not defined: one without one of the classes."""
         generator = np.random.default_rng([self.seed, number])
         n_drawn = min(self._n_units, self._most)
         units = generator.integers(self._n_units, size=n_drawn)
@@ -139,6 +167,8 @@ class Resamples:
         others = np.flatnonzero(is_out)
         if len(others) > n_drawn:
             others = np.sort(generator.permutation(others)[:n_drawn])
+        if len(others) == 0:
+            return None
         drawn, rest = self._rows(units), self._rows(others)
         try:
             selection = self.select(self.predictions, drawn)
@@ -148,21 +178,89 @@ class Resamples:
                 decision = self.decisions.decide(inner, self.predictions.target.part(drawn))
                 inner, outer = (self.decisions.shown(decision, each) for each in (inner, outer))
             inside, outside = self._score(inner, drawn), self._score(outer, rest)
-            return inside, outside, self._score(self._answered[drawn], drawn), float(n_drawn)
         except ValueError:
             return None
+        share = n_drawn / self._n_units
+        is_known = np.isfinite([inside, outside]).all()
+        return Draw(drawn, selection.weights, inside - outside, share) if is_known else None
+
+    @cached_property
+    def selection(self) -> Selection:
+        """The mean of what the draws select: steadier than what all rows select at once.
+
+        As far as it is not clear that it will do better on new rows than the constant, it is drawn
+        toward that.
+        """
+        everything = np.arange(self.predictions.n_rows)
+        if not self.draws:
+            return self.select(self.predictions, everything)
+        selection = self._steady if self.is_steady else self.select(self.predictions, everything)
+        evidence = self._evidence(selection)
+        if evidence > _CERTAIN:
+            return selection
+        constant = np.eye(self.predictions.n_members)[self.constant]
+        if evidence <= 0:
+            return Selection(constant, 1.0)
+        mixed = evidence * selection.weights + (1 - evidence) * constant
+        return Selection.calibrated(self.predictions, mixed)
+
+    @property
+    def _steady(self) -> Selection:
+        weights = np.mean([draw.weights for draw in self.draws], axis=0)
+        weights[weights < min(_LEAST_WEIGHT, weights.max())] = 0.0
+        return Selection.calibrated(self.predictions, weights / weights.sum())
+
+    def _evidence(self, selection: Selection) -> float:
+        """Return the share that what is gained over the constant has of what is seen of it.
+
+        The square of a gain is expected to be that of the truth, and the variance of its error:
+        the estimate of James and Stein.
+        """
+        if self.constant is None:
+            return 1.0
+        combined = self._as_seen(selection.combine(self.predictions.predicted))
+        constant = self._as_seen(self.predictions.predicted[self.constant])
+
+        def gain(rows: Rows) -> float:
+            return self._score(combined[rows], rows) - self._score(constant[rows], rows)
+
+        seen = gain(np.arange(len(constant))) - self._optimism
+        share = float(np.mean([draw.share for draw in self.draws]))
+        variance = float(np.var([gain(draw.rows) for draw in self.draws])) * share
+        return 1.0 - variance / seen**2 if seen > 0 else 0.0
+
+    def estimate(self) -> ScoreEstimate:
+        """Estimate the score of the committee on new rows."""
+        n_rows = self.predictions.n_rows
+        own = self._score(self._answered, np.arange(n_rows))
+        scores = [self._score(self._answered[draw.rows], draw.rows) for draw in self.draws]
+        if len(scores) < 2:
+            return ScoreEstimate(own, own, float("nan"), n_rows)
+        # The variance of a score falls with the number of rows.
+        share = float(np.mean([draw.share for draw in self.draws]))
+        error = float(np.std(scores, ddof=1)) * share**0.5
+        return ScoreEstimate(own - self._optimism, own, error, n_rows)
+
+    @cached_property
+    def _optimism(self) -> float:
+        """What selection gains on rows that select, more than on others; it falls with the rows."""
+        gains = [draw.gain * draw.share for draw in self.draws]
+        return max(float(np.mean(gains)), 0.0) if gains else 0.0
 
     @cached_property
     def combined(self) -> Floats:
-        """What the committee predicts that all rows select."""
+        """What the committee predicts."""
         return self.selection.combine(self.predictions.predicted)
 
     @cached_property
     def _answered(self) -> Floats:
         """The same as the metric sees it."""
+        return self._as_seen(self.combined)
+
+    def _as_seen(self, values: Floats) -> Floats:
         if self.decisions is None:
-            return self.combined
-        return self.decisions.answered(self.combined, self.predictions.target)
+            return values
+        return self.decisions.answered(values, self.predictions.target)
 
     @cached_property
     def _places(self) -> list[Rows]:
@@ -177,11 +275,16 @@ class Resamples:
 
     @cached_property
     def _most(self) -> int:
-        """Units of a draw: so many that numbers do not take long."""
+        """Units of a draw."""
+        return max(2, self._most_rows * self._n_units // self.predictions.n_rows)
+
+    @cached_property
+    def _most_rows(self) -> int:
+        """Rows of a draw: so many that numbers do not take long."""
         n_rows = max(_MOST_NUMBERS // self.predictions.predicted[:, 0].size, _LEAST_ROWS)
-        if isinstance(self.predictions.scorer(), AnyMetric):
+        if self._is_slow:
             n_rows = max(n_rows // _SLOW, _LEAST_ROWS)
-        return max(2, n_rows * self._n_units // self.predictions.n_rows)
+        return min(n_rows, self.predictions.n_rows)
 
     def _rows(self, units: Rows) -> Rows:
         if self.blocks is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,19 +19,19 @@ from committee.auto.class_sets import SetRule
 from committee.auto.columns import FeatureReader
 from committee.auto.decision_rules import DecisionRules
 from committee.auto.encoder import MatrixEncoder
-from committee.auto.estimate import N_RESAMPLES, Resamples
+from committee.auto.estimate import Resamples
 from committee.auto.findings.findings import find
 from committee.auto.findings.importances import measure
 from committee.auto.findings.rehearsal import seconds_to_explain
 from committee.auto.findings.unseen import Unseen
 from committee.auto.folds import RowOrder, Splits
-from committee.auto.given import chosen_candidates, native_table
+from committee.auto.given import ConstantCandidate, chosen_candidates, native_table
 from committee.auto.intervals import IntervalRule, rule_cost
 from committee.auto.latency import LatencyLimit, committee_cost
 from committee.auto.leaks import Leak, LeakSearch, noted
 from committee.auto.ledger import Ledger, micro
 from committee.auto.metric import CommitteeMetric
-from committee.auto.portfolio import FEATURES, MATRIX, TABLE, Size, portfolio
+from committee.auto.portfolio import FEATURES, TABLE, Size, portfolio
 from committee.auto.prediction import predict_values
 from committee.auto.profile import profiles
 from committee.auto.search import Interrupts, Search, leaderboard_of
@@ -145,12 +146,13 @@ class CommitteeFit:
         reader = FeatureReader.of(source)
         features = reader.read(source)
         encoder = MatrixEncoder.of(features)
-        matrix = encoder.apply(features)
+        n_columns = encoder.n_columns
         n_classes = len(self.target.classes[0]) if self.target.classes else 0
-        size = Size(self.target.n_rows, features.n_features, matrix.shape[1], n_classes)
+        size = Size(self.target.n_rows, features.n_features, n_columns, n_classes)
         n_threads = resolve_threads(self.n_jobs)
         candidates = chosen_candidates(self.members, list(portfolio(size)), size, n_threads)
-        teams = self._teams(features, matrix, {candidate.reads for candidate in candidates})
+        teams = self._teams(features, encoder)
+        self._check_metric(teams)
         leaks = self._leaks(reader, features, teams, size)
         keys = row_keys(*read_table(features))
         fixed = {
@@ -171,6 +173,17 @@ class CommitteeFit:
         first_plan = micro(automatic_budget(size.n_rows, size.n_features, "good") / 2**_PLANS)
         search = Search(teams, candidates, self.metric, first_plan, self.name, self.verbose)
         return OpenSearch(search, teams, fixed, size)
+
+    def _check_metric(self, teams: FoldTeams) -> None:
+        """Raise unless the metric scores the rows of the folds, before models are fitted."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of scores that are not defined
+            score = self.metric.score(_constant(self.target), teams.scored)
+        if np.isnan(score):
+            raise ValueError(
+                f"scoring: {self.metric.oob_score!r} is not defined for the rows that can be held "
+                "out; a class may have too few rows"
+            )
 
     def go_on(self, opened: OpenSearch, ledger: Ledger) -> dict[str, Any]:
         """Search for members, and return the fitted attributes."""
@@ -245,37 +258,41 @@ class CommitteeFit:
             warn(f"{leak}; leave it out if it is not known before the target is")
         return leaks
 
-    def _teams(self, features: Source, matrix: Floats, reads: set[str]) -> FoldTeams:
-        """Return the rows in the forms that members learn from, dealt into folds."""
+    def _teams(self, features: Source, encoder: MatrixEncoder) -> FoldTeams:
+        """Return the rows in all forms that members learn from, dealt into folds."""
         target = self.target
         labels = target.classes[0] if target.classes else None
-        tables = {FEATURES: AnyTable(features), MATRIX: AnyTable(matrix)}
-        if TABLE in reads:
-            tables[TABLE] = native_table(self.table)
-        teams = {
-            form: TrainingData(
-                each, target.table[:, 0], labels, target.weights, self.n_jobs, self.seed
-            )
-            for form, each in tables.items()
-        }
+
+        def make(reads: str) -> TrainingData:
+            if reads == TABLE:
+                table = native_table(self.table)
+            else:
+                table = AnyTable(features if reads == FEATURES else encoder.apply(features))
+            y = target.table[:, 0]
+            return TrainingData(table, y, labels, target.weights, self.n_jobs, self.seed)
+
         seed = parameter_seed(self.seed, SeedUse.COMMITTEE_FOLDS)
         folds = Splits.of(features, target, self.order, seed)
-        return FoldTeams(teams, folds, 0 if labels is None else len(labels))
+        return FoldTeams(make, folds, 0 if labels is None else len(labels))
 
     def _resamples(self, bags: Sequence[Bag], teams: FoldTeams) -> Resamples:
         """Return what selects a committee from bags, and estimates its score."""
         predicted = np.stack([bag.predictions[teams.scored] for bag in bags])
         target = self.target.part(teams.scored)
         predictions = MemberPredictions(predicted, target, self.metric.oob_score)
-        select = Selection.of
-        if self.max_latency is not None:
-            n_features = teams.teams[FEATURES].table.n_features
-            select = LatencyLimit.of(bags, n_features, self.max_latency).select
-        selection = select(predictions, np.arange(target.n_rows))
         seed = parameter_seed(self.seed, SeedUse.SCORE_ESTIMATE)
         blocks = None if teams.folds.blocks is None else teams.folds.blocks[teams.scored]
         n_threads = resolve_threads(self.n_jobs)
-        return Resamples(predictions, selection, seed, n_threads, blocks, self.decisions, select)
+        places = [k for k, bag in enumerate(bags) if isinstance(bag.candidate, ConstantCandidate)]
+        if self.max_latency is not None:
+            n_features = teams.team(FEATURES).table.n_features
+            limit = LatencyLimit.of(bags, n_features, self.max_latency)
+            limit.costs[places] = np.inf  # what costs nothing would always be the fastest
+            return Resamples(
+                predictions, seed, n_threads, blocks, None, self.decisions, limit.select, False
+            )
+        constant = places[0] if places else None
+        return Resamples(predictions, seed, n_threads, blocks, constant, self.decisions)
 
     def _selected(self, bags: Sequence[Bag], teams: FoldTeams) -> tuple[dict[str, Any], list[Bag]]:
         """Return the fitted attributes that depend on the selection of members, and these."""
@@ -286,7 +303,7 @@ class CommitteeFit:
             more["decision_"] = self.decisions.decide(combined, target)
         board = leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
         attributes = self._members(bags, resamples.selection) | {
-            "score_": resamples.run(),
+            "score_": resamples.estimate(),
             "leaderboard_": board,
         }
         return attributes | more, [bags[place] for place in resamples.selection.chosen]
@@ -296,7 +313,7 @@ class CommitteeFit:
         target = self.target.part(teams.scored)
         if target.classes:
             return {"_set_rule": SetRule.of(combined, target)}
-        features = teams.teams[FEATURES].table.opened().take(teams.scored, None)
+        features = teams.team(FEATURES).table.opened().take(teams.scored, None)
         seed = parameter_seed(self.seed, SeedUse.DIFFICULTY)
         rule = IntervalRule.of(features, combined[:, 0], target, seed, self.n_jobs)
         return {"_interval_rule": rule}
@@ -318,14 +335,15 @@ class CommitteeFit:
         teams, fixed = opened.teams, opened.fixed
         begin = time.monotonic()
         resamples = self._resamples(bags, teams)
-        leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
+        equal = Selection.calibrated(resamples.predictions, np.full(len(bags), 1 / len(bags)))
+        equal.combine(resamples.predictions.predicted)
+        leaderboard_of(bags, equal.weights, self.metric, teams)
         once = time.monotonic() - begin
         begin = time.monotonic()
         resamples.draw(0)
-        draws = (time.monotonic() - begin) * N_RESAMPLES / resamples.n_threads
-        equal = Selection(np.full(len(bags), 1 / len(bags)), resamples.selection.temperature)
+        draws = (time.monotonic() - begin) * resamples.n_draws / resamples.n_threads
         fitted = fixed | self._members(bags, equal)
-        n_features = teams.teams[FEATURES].table.n_features
+        n_features = teams.team(FEATURES).table.n_features
         promises = 0.0 if self.target.classes else rule_cost(len(teams.scored), n_features)
         promises /= resamples.n_threads
         unseen = self._unseen(fitted, bags, teams)
@@ -401,3 +419,12 @@ def _check_size(target: ScoredTarget) -> None:
     if target.classes and len(target.classes[0]) < 2:
         label = target.classes[0].tolist()[0]
         raise ValueError(f"y has 1 class, {label!r}; a classifier needs at least 2")
+
+
+def _constant(target: ScoredTarget) -> Floats:
+    """Return the prediction that does not look at the columns, for each row."""
+    if target.codes is None:
+        mean = np.average(target.table[:, 0], weights=target.weights)
+        return np.full((target.n_rows, 1), mean)
+    counts = np.bincount(target.codes[:, 0], target.weights, minlength=len(target.classes[0]))
+    return np.tile(counts / counts.sum(), (target.n_rows, 1))

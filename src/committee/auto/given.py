@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from committee.auto.budget import forest_cost, round_cost
-from committee.auto.portfolio import FEATURES, TABLE, Candidate, Size
+from committee.auto.portfolio import FEATURES, MATRIX, TABLE, Candidate, Size
 from committee.boosting.fit import BoostingModel
 from committee.forests.fit import ForestModel
 from committee.members.meta_estimator import check_estimator_kind
@@ -38,6 +38,18 @@ class ForeignCandidate(Candidate):
     reads: str = TABLE
 
 
+@dataclass(frozen=True, eq=False)
+class ConstantCandidate(Candidate):
+    """The prediction that looks at no column; it keeps a committee from being worse."""
+
+
+def _constant(size: Size) -> Candidate:
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    model: Any = DummyClassifier(strategy="prior") if size.n_classes else DummyRegressor()
+    return ConstantCandidate("constant", model, 1e-6, MATRIX)
+
+
 def chosen_candidates(
     members: Any, portfolio: Sequence[Candidate], size: Size, n_threads: int
 ) -> list[Candidate]:
@@ -48,12 +60,13 @@ def chosen_candidates(
     members : "auto", list or dict
         As given.
     portfolio : sequence of Candidate
-        What "auto" stands for.
+        What "auto" stands for, besides a constant.
     size : Size
         Of the problem.
     n_threads : int
         For members of other libraries.
     """
+    portfolio = [*portfolio[:1], _constant(size), *portfolio[1:]]
     known = {candidate.name: candidate for candidate in portfolio}
     found: dict[str, Candidate] = {}
     for item in _items(members):

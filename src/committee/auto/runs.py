@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from committee.auto.bags import Bag, FoldTeams
-from committee.auto.given import ForeignCandidate
+from committee.auto.given import ConstantCandidate, ForeignCandidate
 from committee.auto.ledger import micro
-from committee.auto.portfolio import TABLE, Candidate
+from committee.auto.portfolio import FEATURES, TABLE, Candidate
 from committee.base.warn import warn
 from committee.base.work import in_order, limited_threads, plain_algebra, resolve_threads
 from committee.boosting.fit import BoostingModel
@@ -159,7 +160,7 @@ class BoostingRun(Run):
 
     def _step(self, made: Any) -> tuple[RoundChoice, bool]:
         if self._fits is None:
-            team = self.teams.teams[self.candidate.reads]
+            team = self.teams.team(self.candidate.reads)
             template = self.teams.template(self.candidate, self.number)
             model = template.copy(resolve_threads(team.n_jobs))
             parts = [test for _, test in self.teams.splits]
@@ -196,7 +197,7 @@ class ForestRun(Run):
         return min(n_trees + self._n_at_once, self._n_all)
 
     def _step(self, made: list[Any] | None) -> tuple[list[Any], bool]:
-        team = self.teams.teams[self.candidate.reads]
+        team = self.teams.team(self.candidate.reads)
         template = self.teams.template(self.candidate, self.number)
         parts, n_trees = self.teams.parts(self.candidate.reads), self._next(self._n_trees(made))
         n_workers = min(resolve_threads(team.n_jobs), len(parts)) if self.teams.is_small else 1
@@ -224,7 +225,7 @@ class WholeRun(Run):
         return micro(self.candidate.cost * self.teams.work)
 
     def _step(self, made: Any) -> tuple[list[Any], bool]:
-        team = self.teams.teams[self.candidate.reads]
+        team = self.teams.team(self.candidate.reads)
         template = self.teams.template(self.candidate, self.number)
         calls = [(Task(template, train),) for train, _ in self.teams.splits]
         n_workers = min(resolve_threads(team.n_jobs), len(calls))
@@ -234,6 +235,33 @@ class WholeRun(Run):
 
     def _models(self, made: list[Any]) -> list[Any]:
         return made
+
+
+class ConstantRun(Run):
+    """Fits the prediction that looks at no column; it needs no table."""
+
+    @property
+    def cost(self) -> int:
+        return 1
+
+    def _step(self, made: Any) -> tuple[list[Any], bool]:
+        team, model = self.teams.team(FEATURES), self.candidate.estimator
+        weights = np.ones(len(team.y)) if team.weights is None else team.weights
+        nothing = np.zeros((len(team.y), 1))
+        fits = [
+            clone(model).fit(nothing[train], team.y[train], sample_weight=weights[train])
+            for train, _ in self.teams.splits
+        ]
+        return fits, True
+
+    def _models(self, made: list[Any]) -> list[Any]:
+        return made
+
+    def _bag_of(self, now: Progressed) -> Bag:
+        output = self.teams.output(self.candidate)
+        pairs = zip(now.made, self.teams.splits, strict=True)
+        parts = [output.predict(model, np.zeros((len(test), 1))) for model, (_, test) in pairs]
+        return self.teams.bag(self.candidate, now.made, now.seconds, parts)
 
 
 @dataclass(frozen=True)
@@ -271,7 +299,7 @@ class ForeignRun(Run):
         return self.is_done and self.failure is None
 
     def _step(self, made: list[Any] | None) -> tuple[list[Any] | Failure, bool]:
-        team, output = self.teams.teams[TABLE], self.teams.output(self.candidate)
+        team, output = self.teams.team(TABLE), self.teams.output(self.candidate)
         before = made or []
         train, test = self.teams.splits[len(before)]
         template = self.teams.template(self.candidate, self.number)
@@ -301,5 +329,7 @@ def begin_run(teams: FoldTeams, candidate: Candidate, number: int) -> Run:
         return BoostingRun(teams, candidate, number)
     if isinstance(candidate.estimator, ForestModel):
         return ForestRun(teams, candidate, number)
+    if isinstance(candidate, ConstantCandidate):
+        return ConstantRun(teams, candidate, number)
     kind = ForeignRun if isinstance(candidate, ForeignCandidate) else WholeRun
     return kind(teams, candidate, number)

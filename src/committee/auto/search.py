@@ -18,6 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 from committee.auto.bags import Bag, FoldTeams
+from committee.auto.given import ConstantCandidate
 from committee.auto.leaderboard import Entry, Leaderboard
 from committee.auto.ledger import MICRO, Ledger
 from committee.auto.portfolio import Candidate
@@ -208,7 +209,7 @@ class Search:
     @property
     def _is_first(self) -> bool:
         """Whether there is nothing to use: what gives the first models is done in any case."""
-        return not self._usable
+        return all(isinstance(run.candidate, ConstantCandidate) for run in self._usable)
 
     def _is_allowed(self, run: Run, most: int) -> bool:
         return (run.used + run.cost if run.used else max(run.least, run.cost)) <= most

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from committee.auto.calibration import fit_temperature, with_temperature
 from committee.base.arrays import Floats, Rows
 from committee.base.products import weighted_sum
-from committee.combining.selection.candidate_scores import MemberPredictions
+from committee.combining.selection.candidate_scores import AnyMetric, MemberPredictions
 from committee.combining.selection.greedy_selection import SelectionRules, mean_weights
 
-_STEPS = 25  # of the greedy selection
+_STEPS, _SLOW_STEPS = 25, 10  # of the greedy selection; where each score takes milliseconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +32,19 @@ class Selection:
     def of(cls, predictions: MemberPredictions, rows: Rows) -> Selection:
         """Select and calibrate by some of the rows."""
         part = predictions.part(rows)
-        rules = SelectionRules(_STEPS, 0, 1, 1.0, 0)
-        weights = mean_weights(rules.paths(part.scorer()), part.n_members)
-        if part.target.codes is None:
+        scorer = part.scorer()
+        n_steps = _SLOW_STEPS if isinstance(scorer, AnyMetric) else _STEPS
+        rules = SelectionRules(n_steps, 0, 1, 1.0, 0)
+        return cls.calibrated(part, mean_weights(rules.paths(scorer), part.n_members))
+
+    @classmethod
+    def calibrated(cls, predictions: MemberPredictions, weights: Floats) -> Selection:
+        """Return weights with the temperature that suits the rows of the predictions."""
+        target = predictions.target
+        if target.codes is None:
             return cls(weights, 1.0)
-        shares, codes = part.mean(weights), part.target.codes[:, 0]
-        return cls(weights, fit_temperature(shares, codes, part.target.weights))
+        shares, codes = predictions.mean(weights), target.codes[:, 0]
+        return cls(weights, fit_temperature(shares, codes, target.weights))
 
     def combine(self, predicted: Floats) -> Floats:
         """Return what members predict together, whose predictions are given one by one."""

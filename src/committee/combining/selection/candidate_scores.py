@@ -41,9 +41,9 @@ class MemberPredictions:
     target : ScoredTarget
         The truth, and the weights of the rows.
     scoring : str or callable
-        "neg_log_loss", "neg_brier", "neg_mean_squared_error", "neg_root_mean_squared_error", "r2"
-        and "accuracy" are computed for all members at once; any other name of a scorer, metric or
-        scorer one after the other.
+        "neg_log_loss", "neg_brier", "neg_mean_squared_error", "neg_root_mean_squared_error", "r2",
+        "accuracy" and "roc_auc" are computed for all members at once; any other name of a scorer,
+        metric or scorer one after the other.
 
     Examples
     --------
@@ -84,6 +84,8 @@ class MemberPredictions:
                 return LogLoss(self)
             if one_output and name == "accuracy":
                 return Accuracy(self)
+            if one_output and name == "roc_auc" and len(self.target.classes[0]) == 2:
+                return AreaUnderCurve(self)
         elif isinstance(name, str) and name in SQUARED and (one_output or name in _MEANS):
             return SquaredError(self)
         return AnyMetric(self)
@@ -273,6 +275,36 @@ class Accuracy(_RowByRow):
         return np.asarray(
             is_right.mean(axis=1) if self._shares is None else (is_right * self._shares).sum(axis=1)
         )
+
+
+class AreaUnderCurve(_RowByRow):
+    """Area under the ROC curve of two classes: the share of pairs in the right order.
+
+    NaN where the rows have one class.
+    """
+
+    def __init__(self, predictions: MemberPredictions) -> None:
+        assert predictions.target.codes is not None
+        super().__init__(predictions.predicted[:, :, 1], predictions)
+        weights = predictions.target.weights
+        own = np.ones(predictions.n_rows) if weights is None else weights
+        is_second = predictions.target.codes[:, 0] == 1
+        self._second, self._first = own * is_second, own * ~is_second
+
+    def _scores(self, sums: Floats, wholes: Floats) -> Floats:
+        n_pairs = self._second.sum() * self._first.sum()
+        if n_pairs == 0:
+            return np.full(len(sums), np.nan)
+        return np.array([self._n_right(each) / n_pairs for each in sums])
+
+    def _n_right(self, values: Floats) -> float:
+        """Return the weight of the pairs that are in order; those that tie count half."""
+        order = np.argsort(values, kind="stable")
+        ordered = values[order]
+        places = np.cumsum(np.r_[0, ordered[1:] != ordered[:-1]])
+        second = np.bincount(places, self._second[order])
+        first = np.bincount(places, self._first[order])
+        return dot(second, np.cumsum(first) - first / 2)
 
 
 # --- anything else ------------------------------------------------------------------------------
