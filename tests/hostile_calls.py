@@ -163,6 +163,11 @@ OTHERS = {
     _core.BoostedRows: {"5 rows": lambda: rows(5)},
     _core.Booster: {},
     _core.StumpBooster: {},
+    _core.NetShape: {
+        "of one feature": lambda: _core.NetShape(
+            [(0, 2)], np.zeros(2, np.float32), n_units=16, n_layers=0, n_members=1, n_outputs=2
+        )
+    },
 }
 
 CALLS = {}
@@ -560,6 +565,88 @@ function(
     n_threads=2,
 )
 method("StumpBooster.find", lambda: _core.StumpBooster(dataset(), rows()))
+
+# ---- text ----
+
+CSV = b'a;b;c\n1,5;2024-01-31;x\n?;;y\n7;2024-02-01;"q\nr"\n'
+
+
+def cells():
+    return _core.CsvCells(CSV, ";")
+
+
+function("CsvCells", text=CSV, delimiter=";", begin=0, has_header=True, n_threads=2)
+for attribute in ("n_rows", "n_columns", "header", "fault"):
+    value_of(f"CsvCells.{attribute}", cells)
+method("CsvCells.line", cells, row=1)
+method("CsvCells.cell", cells, row=1, column=2)
+for name in ("numbers", "integers"):
+    method(f"CsvCells.{name}", cells, column=0, marks=lambda: ["?"], decimal=",", thousands="")
+method("CsvCells.dates", cells, column=1, marks=lambda: ["?"], order="ymd")
+method("CsvCells.levels", cells, column=2, trimmed=True)
+
+# ---- nets ----
+
+
+def shape():
+    knots = np.array([-1.0, 0.25, 1.0, 0.0, 0.0, 0.0], np.float32)
+    return _core.NetShape([(3, 4), (0, 2)], knots, n_units=16, n_layers=1, n_members=2, n_outputs=3)
+
+
+def places(n_rows=N_ROWS):
+    return np.column_stack([codes(n_rows) % 3, 4 + codes(n_rows) % 2]).astype(np.uint32)
+
+
+def fractions(n_rows=N_ROWS):
+    return np.zeros((n_rows, 2), np.float32)
+
+
+def trainer():
+    return _core.NetTrainer(shape(), places(), fractions(), {"seed": 1}, classes=codes())
+
+
+def net():
+    return _core.Net(shape(), trainer().average())
+
+
+function(
+    "NetShape",
+    features=lambda: [(3, 4), (0, 2)],
+    knots=lambda: np.array([-1.0, 0.25, 1.0, 0.0, 0.0, 0.0], np.float32),
+    n_units=16,
+    n_layers=1,
+    n_members=2,
+    n_outputs=3,
+)
+value_of("NetShape.n_parameters", shape)
+function(
+    "NetTrainer",
+    shape=shape,
+    codes=places,
+    fractions=fractions,
+    settings=lambda: {
+        "batch_rows": 8,
+        "weight_decay": 0.1,
+        "table_decay": 0.1,
+        "dropout": 0.1,
+        "averaging": 0.1,
+        "seed": 1,
+    },
+    classes=codes,
+    weights=lambda: weights().astype(np.float32),
+)
+method(
+    "NetTrainer.run_epoch",
+    trainer,
+    rows=lambda: np.arange(N_ROWS, dtype=np.uint32),
+    learning_rate=0.1,
+    n_threads=2,
+)
+method("NetTrainer.parameters", trainer)
+method("NetTrainer.average", trainer)
+function("Net", shape=shape, parameters=lambda: trainer().average())
+method("Net.predict", net, codes=places, fractions=fractions, is_class=True, n_threads=2)
+function("minus_logs", shares=lambda: np.linspace(0, 1, N_ROWS))
 
 # ---- processor and threads ----
 

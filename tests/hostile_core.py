@@ -135,6 +135,8 @@ def hostile(value, depth=0):
         yield from of_items(value, depth)
     elif isinstance(value, dict):
         yield from of_entries(value, depth)
+    elif isinstance(value, bytes):
+        yield from ((repr(b)[:20], b) for b in (b"", b"\xff\xfe", b'"', b'a"b;"\n"', b"\0;\n" * 9))
     elif callable(value):
         yield "raises", raising
         yield "wants more", lambda: None

@@ -1,6 +1,6 @@
 """The command line, and the bundled table that its demo trains on."""
 
-import re
+import json
 import subprocess
 import sys
 
@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import committee
 from committee.cli.main import main, make_app
-from committee.datasets import load_penguins
+from committee.datasets import load_penguins, penguins_file
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_version_and_help_answer(run):
     result = run("--help")
     assert result.exit_code == 0
     assert "demo" in result.output
-    assert "--folds" in run("demo", "--help").output
+    assert "--folder" in run("demo", "--help").output
 
 
 def test_help_loads_nothing_heavy():
@@ -43,79 +43,83 @@ def test_help_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
-def test_demo_prints_a_leaderboard_and_saves_a_model(run, tmp_path):
-    output = tmp_path / "penguins.committee"
-    result = run("demo", "--output", output, "--folds", 2)
+def test_version_is_a_plain_switch_in_the_help(run):
+    line = next(line for line in run("--help").output.splitlines() if "--version" in line)
+    assert "bool" not in line
+
+
+def test_demo_walks_from_a_file_to_a_report_and_predictions(run, tmp_path):
+    result = run("demo", "--folder", tmp_path, "--budget", 0.5)
     assert result.exit_code == 0, result.output
-    for words in ("committee tree", "scikit-learn tree", "accuracy", "RMSE", "±", "|---"):
+    for words in ("$ committee train", "log loss", "weight", "$ committee predict", "third bird"):
         assert words in result.output, words
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "new-birds.csv",
+        "penguins.committee",
+        "penguins.csv",
+        "penguins.html",
+    ]
     X, y = load_penguins()
-    model = committee.load(output)
+    model = committee.load(tmp_path / "penguins.committee")
     assert np.mean(model.predict(X) == y) > 0.95
+    assert penguins_file().read_bytes() == (tmp_path / "penguins.csv").read_bytes()
 
 
-def test_demo_works_without_pandas_and_says_nothing_when_quiet(tmp_path):
+def test_demo_needs_no_library_of_frames_and_says_nothing_when_quiet(tmp_path):
     script = (
         "import sys\n"
         "class Absent:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name.split('.')[0] in ('pandas', 'polars', 'matplotlib'):\n"
+        "        if name.split('.')[0] in ('pandas', 'polars', 'pyarrow', 'matplotlib'):\n"
         "            raise ImportError(name)\n"
         "sys.meta_path.insert(0, Absent())\n"
         "from committee.cli.main import main\n"
-        f"output = {str(tmp_path / 'm')!r}\n"
-        "sys.argv = ['committee', 'demo', '--quiet', '--folds', '2', '-o', output]\n"
+        f"sys.argv = ['committee', 'demo', '-q', '--budget', '0.5', '-d', {str(tmp_path)!r}]\n"
         "main()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert (tmp_path / "m").exists()
+    assert (tmp_path / "penguins.html").exists()
 
 
-def test_the_same_seed_gives_the_same_scores(run, tmp_path):
-    def scores(seed):
-        output = run("demo", "-o", tmp_path / "m", "--folds", 2, "--seed", seed).output
-        found = re.findall(r"\d+\.\d ± \d+\.\d", output)
-        assert len(found) == 16  # two tables of eight models
-        return found
+def test_the_same_seed_gives_the_same_committee(run, tmp_path):
+    def found(seed):
+        options = ("--folder", tmp_path, "--budget", 0.5, "--seed", seed, "--json")
+        result = json.loads(run("demo", *options).stdout)
+        return result["score"], result["new_birds"]
 
-    assert scores(3) == scores(3)
-    assert scores(3) != scores(4)
-
-
-def test_an_unusable_output_is_an_error_before_any_work(run, tmp_path):
-    notes = tmp_path / "notes.txt"
-    notes.write_text("not a model")
-    for output, words in (
-        (tmp_path, "folder"),
-        (tmp_path / "no" / "where.committee", "does not exist"),
-        (notes, "not a model file"),
-    ):
-        result = run("demo", "--output", output)
-        assert result.exit_code == 2
-        assert "Traceback" not in result.output
-        assert words in " ".join(result.output.replace("│", " ").split())
-    assert notes.read_text() == "not a model"
+    assert found(3) == found(3)
+    assert found(3) != found(4)
 
 
-@pytest.mark.parametrize("arguments", [["--folds", "1"], ["--seed", "-1"], ["--folds", "many"]])
+def test_demo_spares_files_of_others(run, tmp_path):
+    notes = tmp_path / "penguins.csv"
+    notes.write_text("my own penguins")
+    result = run("demo", "--folder", tmp_path)
+    assert result.exit_code == 1
+    assert "choose another folder" in result.stderr
+    assert notes.read_text() == "my own penguins"
+    assert run("demo", "--folder", tmp_path / "nowhere").exit_code == 2
+
+
+@pytest.mark.parametrize("arguments", [["--budget", "0"], ["--seed", "-1"], ["--budget", "much"]])
 def test_wrong_numbers_are_usage_errors(run, arguments):
     assert run("demo", *arguments).exit_code == 2
 
 
-@pytest.mark.parametrize("missing", ["typer", "rich", "pyarrow"])
-def test_missing_extras_are_named(monkeypatch, capsys, missing, tmp_path):
-    for name in [name for name in sys.modules if name.split(".")[0] == missing]:
+def test_missing_extras_are_named(monkeypatch, capsys):
+    for name in [name for name in sys.modules if name.split(".")[0] == "typer"]:
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setitem(sys.modules, missing, None)
-    monkeypatch.delitem(sys.modules, "committee.cli.demo", raising=False)
-    monkeypatch.setattr(sys, "argv", ["committee", "demo", "-o", str(tmp_path / "m")])
+    for name in [name for name in sys.modules if name.startswith("committee.cli.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "typer", None)
+    monkeypatch.setattr(sys, "argv", ["committee", "demo"])
     with pytest.raises(SystemExit) as stop:
         main()
     words = str(stop.value.code) + capsys.readouterr().err
-    assert f"{missing} is not installed" in words
+    assert "typer is not installed" in words
     assert "pip install 'committee[cli]'" in words
 
 

@@ -4,6 +4,7 @@
 traces, and some kinds of wrong arguments must never get an answer.
 """
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,8 @@ FREE = {
     "row_sums left",
     "row_sums right",
     "log_loss_shares scores",
+    "minus_logs shares",
+    "NetTrainer.run_epoch rows",
 }
 
 
@@ -48,6 +51,22 @@ def public_names():
 
 def test_every_binding_is_called():
     assert set(public_names()) == set(CALLS)
+
+
+@pytest.mark.parametrize("name", [name for name in GROUPS if name in CALLS])
+def test_an_object_is_made_once(name):
+    kind, arguments = CALLS[name]()
+    made = kind(**arguments)
+
+    def sizes():
+        names = ("n_rows", "n_features", "n_parameters")
+        return [getattr(made, size) for size in names if hasattr(made, size)]
+
+    before = sizes()
+    for others in (arguments, {"n_rows": 2**40}, {}):
+        with contextlib.suppress(TypeError):
+            made.__init__(**others)
+    assert sizes() == before
 
 
 def outcomes(group):

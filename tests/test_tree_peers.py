@@ -244,6 +244,7 @@ def test_the_pruning_path_is_the_same(criterion, rng):
 
 @pytest.mark.parametrize("criterion", ["gini", "squared_error"])
 def test_missing_values_at_prediction_take_the_same_side(criterion, rng):
+    needs_right_peer(criterion, missing=True)
     # Where training had none missing, the larger child: by rows there, by weight here.
     limits = {"max_depth": 3, "min_samples_leaf": 9}
     for missing in (0.0, 0.2):  # without and with missing values in training

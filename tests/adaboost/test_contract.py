@@ -71,6 +71,7 @@ def test_every_new_parameter_is_documented(cls):
     assert {name for name in new if f"`{name}" not in page} == set()
 
 
+@needs_sklearn("1.8", "there is one parameter more")
 @pytest.mark.parametrize("cls", BOTH)
 def test_public_methods_and_attributes_of_scikit_learns_classes_exist(cls, rng):
     X, y = rng.normal(size=(30, 3)), rng.integers(0, 2, 30)

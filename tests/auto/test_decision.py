@@ -163,7 +163,8 @@ def test_a_committee_for_f1_finds_a_threshold_and_corrects_its_score_for_it(rare
     assert model.score_.score <= model.score_.naive
     expected = np.where(model.predict_proba(X)[:, 1] >= decision.threshold, "yes", "no")
     assert np.array_equal(model.predict(X), expected)
-    assert model.findings_.confusion.sum() == 400
+    shown = model.findings_.errors.confusion
+    assert shown.sum() == 400
     committee.save(model, tmp_path / "model.committee")
     loaded = committee.load(tmp_path / "model.committee")
     assert np.array_equal(loaded.predict(X), model.predict(X))

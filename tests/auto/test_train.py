@@ -1,7 +1,5 @@
 """`committee.train`: kinds of targets, rows without one, files."""
 
-import gzip
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,7 +39,7 @@ def test_the_kind_of_a_target_follows_its_values(values, is_class):
 
 def test_rows_without_a_target_are_left_out_with_a_warning(capsys):
     table = TABLE.assign(y=[*np.repeat([1.5, 2.5, 9.0], 13), None])
-    with pytest.warns(UserWarning, match="1 rows are left out"):
+    with pytest.warns(UserWarning, match="1 row left out"):
         model = committee.train(table, "y", budget=0.1, random_state=0)
     assert model.findings_.n_rows == 39
     assert "regression of 'y'" in capsys.readouterr().err
@@ -49,70 +47,41 @@ def test_rows_without_a_target_are_left_out_with_a_warning(capsys):
     assert np.array_equal(model.predict(table), model.predict(table.drop(columns="y")))
 
 
-@pytest.mark.parametrize(("target", "message"), [("other", "got 'other'"), ("nothing", "is empty")])
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [("colr", "no column 'colr'; did you mean 'colour'"), ("nothing", "is empty")],
+)
 def test_wrong_targets_are_named(target, message):
     with pytest.raises(ValueError, match=message):
-        pose(open_source(TABLE.assign(nothing=np.nan)), target)
+        pose(open_table(TABLE.assign(nothing=np.nan)), target)
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-@pytest.mark.parametrize("is_packed", [False, True])
-def test_files_of_the_world_are_read_alike(tmp_path, delimiter, encoding, is_packed):
-    decimal = "," if delimiter == ";" else "."
-    text = TABLE.to_csv(index=False, sep=delimiter, decimal=decimal, lineterminator="\r\n")
-    data = text.encode(encoding)
+def test_a_path_and_the_table_in_it_make_the_same_committee(tmp_path):
     path = tmp_path / "table.csv"
-    path.write_bytes(gzip.compress(data) if is_packed else data)
-    table = open_table(path)
-    assert table.names == tuple(TABLE.columns)
-    assert table.column(0).values.tolist() == TABLE["length"].tolist()
-    colours = table.column(1)
-    assert colours.levels == ("blü, dark", "red")
-    assert (colours.values < 0).tolist() == TABLE["colour"].isna().tolist()
+    TABLE.to_csv(path, index=False, sep=";", decimal=",")
+    with pytest.warns(UserWarning, match="10 rows left out"):
+        from_file = committee.train(path, "colour", budget=0.1, random_state=0, verbose=0)
+    with pytest.warns(UserWarning, match="10 rows left out"):
+        from_frame = committee.train(TABLE, "colour", budget=0.1, random_state=0, verbose=0)
+    assert np.array_equal(from_file.predict_proba(TABLE), from_frame.predict_proba(TABLE))
+    assert from_file.file_format_.of("length").decimal == ","
+    assert not hasattr(from_frame, "file_format_")
 
 
-def test_several_files_are_one_table_whatever_the_order_of_their_columns(tmp_path):
+def test_several_paths_are_one_table(tmp_path):
     paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    TABLE.head(3).to_csv(paths[0], index=False)
-    TABLE.tail(2)[["wide", "colour", "length"]].to_csv(paths[1], index=False)
-    table = open_table(paths)
-    assert table.column(0).values.tolist() == [1.5, 2.25, 3.0, 3.0, 4.0]
+    TABLE.head(30).to_csv(paths[0], index=False)
+    TABLE.tail(10)[["wide", "colour", "length"]].to_csv(paths[1], index=False)
+    source = open_table(paths).source
+    assert source.column(0).values.tolist() == TABLE["length"].tolist()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "is empty"),
-        ("a,b\n", "no rows"),
-        ("a,b\n1,2\n3\n", "line 3"),
-        ("a,a\n1,2\n", "several columns named 'a'"),
-        ("1,2\n3,4\n", "names of the columns"),
-    ],
-)
-def test_files_that_are_no_tables_are_named_with_the_line(tmp_path, text, message):
-    path = tmp_path / "bad.csv"
-    path.write_text(text)
-    with pytest.raises(CsvError, match=message) as raised:
-        read_csv(path)
-    assert "bad.csv" in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("cells", "expected"),
-    [
-        (["1", " 2.5 ", "NA", "-3e2"], [1.0, 2.5, np.nan, -300.0]),
-        (["1_000"], None),
-        (["inf", ""], [np.inf, np.nan]),
-        (["1,5"], None),
-    ],
-)
-def test_cells_are_numbers_only_if_all_of_them_are(cells, expected):
-    found = as_numbers(cells)
-    assert (found is None) == (expected is None)
-    if expected is not None:
-        assert np.array_equal(found, expected, equal_nan=True)
-
-
-def test_decimal_commas_and_points_of_thousands():
-    assert as_numbers(["1.234,5", "2"], has_decimal_comma=True).tolist() == [1234.5, 2.0]
+def test_a_fitted_committee_predicts_paths(tmp_path):
+    path = tmp_path / "new.csv"
+    model = committee.train(TABLE, "wide", budget=0.1, random_state=0, verbose=0)
+    TABLE.to_csv(path, index=False, sep=";", decimal=",")
+    expected = model.predict_proba(TABLE)
+    assert np.array_equal(model.predict_proba(path), expected)
+    assert np.array_equal(model.predict_proba([str(path), path]), np.vstack([expected] * 2))
+    with pytest.raises(FileNotFoundError):
+        model.predict(tmp_path / "none.csv")

@@ -24,7 +24,7 @@ from committee.forests.random_forest import RandomForestRegressor
 from committee.tables.column import Column
 from committee.tables.source import Columns, Source
 
-_N_TREES = 60
+_N_TREES = 120
 _LEAST_ROWS = 40  # below, all rows are equally hard
 _MOST_DRAWN = 20_000  # rows of each tree
 _FLOOR = 0.1  # of the mean absolute error: no row is easier
@@ -115,7 +115,7 @@ class IntervalRule:
         forest = RandomForestRegressor(
             _N_TREES,
             max_features=0.5,
-            min_samples_leaf=max(5, n_rows // 200),
+            min_samples_leaf=max(5, n_rows // 50),
             max_samples=_MOST_DRAWN if n_rows > _MOST_DRAWN else None,
             oob_score=True,
             random_state=seed,

@@ -107,6 +107,15 @@ class KnownTable:
         ).column(0)
 
 
+def known_rows(model: Any, X: Any) -> Any:
+    """Return the rows of a file, or of several; anything else as it is."""
+    if isinstance(X, str | Path):
+        return KnownTable.open(model, [X]).X
+    if isinstance(X, list | tuple) and X and all(isinstance(each, str | Path) for each in X):
+        return KnownTable.open(model, X).X
+    return X
+
+
 def names_of(model: Any) -> tuple[str, ...]:
     """Return the names of the columns that a model was fitted to."""
     names = getattr(model, "feature_names_in_", None)

@@ -18,6 +18,7 @@ from committee.auto.findings.importances import ColumnImportances
 from committee.auto.fit import CommitteeFit
 from committee.auto.folds import RowOrder
 from committee.auto.improve import improved
+from committee.auto.known_files import known_rows
 from committee.auto.latency import committee_cost
 from committee.auto.leaderboard import Leaderboard
 from committee.auto.metric import CommitteeMetric
@@ -323,7 +324,7 @@ class AutoModel(CommitteeAnswers, Reporting):
     def _matched(self, X: Any) -> AnyTable:
         """Return a table with the columns of `fit`."""
         names = getattr(self, "feature_names_in_", None)
-        return self._without_target(AnyTable(X)).matched(
+        return self._without_target(AnyTable(known_rows(self, X))).matched(
             None if names is None else tuple(names),
             self.n_features_in_,
             type(self).__name__,

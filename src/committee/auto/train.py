@@ -70,10 +70,13 @@ class Problem:
         """What is to be predicted, and why so."""
         return f"{self.task} of {self.target!r}: {self.reason}"
 
-    def fit(self, weights: Any = None, groups: Any = None, **parameters: Any) -> Any:
+    def fit(
+        self, weights: Any = None, groups: Any = None, time_order: Any = None, **parameters: Any
+    ) -> Any:
         """Return a fitted committee."""
         kind: Any = CommitteeClassifier if self.is_classification else CommitteeRegressor
-        model = kind(**parameters).fit(self.X, self.y, weights, groups=groups)
+        model = kind(**parameters)
+        model.fit(self.X, self.y, weights, groups=groups, time_order=time_order)
         model.target_name_ = self.target
         if self.file_format is not None:
             model.file_format_ = self.file_format

@@ -68,7 +68,7 @@ def run_demo(folder: Path, budget: float, seed: int, *, as_json: bool, is_quiet:
         "random_state": seed,
         "n_jobs": None,
     }
-    nothing = (None, (), None, None)
+    nothing = (None, (), None, None, None)
     order = Order(
         [str(table)], TARGET, model_file, report, "auto", *nothing, CsvOptions(), parameters
     )
@@ -77,7 +77,7 @@ def run_demo(folder: Path, budget: float, seed: int, *, as_json: bool, is_quiet:
         show({}, summary_words(model), as_json=False)
     step(f"predict {model_file} {birds} --keep bird")
     known = KnownTable.open(committee.load(model_file), [str(birds)])
-    found = predictions(known, None)
+    found = predictions(known.model, known.X)
     if as_json:
         new = [str(label) for label in found["prediction"]]
         files = {"model": str(model_file), "report": str(report), "new_birds": new}

@@ -13,9 +13,12 @@ from committee.cli.options import (
     Delimiter,
     Encoding,
     Files,
+    Keep,
     Missing,
     ModelFile,
     NoHeader,
+    Output,
+    check_file,
     check_output,
     csv_options,
 )
@@ -30,15 +33,8 @@ def add_model_commands(app: typer.Typer) -> None:
 def predict(
     model: ModelFile,
     tables: Files,
-    out: Annotated[
-        str,
-        typer.Option(
-            "--out", "-o", help=".csv, .jsonl, .parquet or .feather; - is standard output."
-        ),
-    ] = "-",
-    keep: Annotated[
-        list[str] | None, typer.Option("--keep", "-k", help="A column to carry over; repeat.")
-    ] = None,
+    out: Output = "-",
+    keep: Keep = None,
     interval: Annotated[
         float | None, typer.Option(help="Add an interval with this coverage, such as 0.9.")
     ] = None,
@@ -51,8 +47,7 @@ def predict(
     json: Annotated[bool, typer.Option("--json", help="Write JSON lines.")] = False,
 ) -> None:
     """Predict the rows of new files, in their order."""
-    if out != "-":
-        check_output("FILE")(Path(out))
+    check_file(out)
     with clear_endings():
         from committee.cli.using import write_predictions
 
@@ -85,14 +80,39 @@ def evaluate(
         show(found, evaluation_words(found), as_json=json)
 
 
-def explain(model: ModelFile, json: AsJson = False) -> None:
-    """Show how much each column matters."""
+def explain(
+    model: ModelFile,
+    tables: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILES...]", help="Rows to explain; without files, the committee as a whole."
+        ),
+    ] = None,
+    out: Output = "-",
+    keep: Keep = None,
+    label: Annotated[
+        str | None, typer.Option("--class", help="Explain this class, not the predicted one.")
+    ] = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    date_order: DateOrder = None,
+    no_header: NoHeader = False,
+    missing: Missing = None,
+    json: AsJson = False,
+) -> None:
+    """Show how much each column matters, or adds to predictions."""
+    check_file(out)
     with clear_endings():
-        from committee.cli.using import explain_model, explanation_words
+        from committee.cli.explaining import explain_model, explanation_words, write_contributions
         from committee.cli.words import show
 
-        found = explain_model(model)
-        show(found, explanation_words(found), as_json=json)
+        if tables:
+            options = csv_options(delimiter, decimal, encoding, date_order, no_header, missing)
+            write_contributions(model, tables, options, out, keep or [], label, as_json=json)
+        else:
+            found = explain_model(model)
+            show(found, explanation_words(found), as_json=json)
 
 
 def inspect(

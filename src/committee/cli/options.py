@@ -18,6 +18,14 @@ ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model of `co
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 
+Output = Annotated[
+    str,
+    typer.Option("--out", "-o", help=".csv, .jsonl, .parquet or .feather; - is standard output."),
+]
+Keep = Annotated[
+    list[str] | None, typer.Option("--keep", "-k", help="A column to carry over; repeat.")
+]
+
 Delimiter = Annotated[
     str | None,
     typer.Option(help="Between cells: a character, or comma, semicolon, tab or bar."),
@@ -54,3 +62,9 @@ def check_output(option: str) -> Any:
         return path
 
     return check
+
+
+def check_file(path: str) -> None:
+    """Refuse a file of predictions that cannot be written."""
+    if path != "-":
+        refuse_unusable("--out", Path(path))

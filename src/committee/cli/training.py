@@ -31,6 +31,7 @@ class Order:
     positive: str | None
     ignored: tuple[str, ...]
     group: str | None
+    time_order: str | None
     weight: str | None
     options: CsvOptions
     parameters: dict[str, Any]
@@ -71,6 +72,7 @@ def train(order: Order, *, is_quiet: bool) -> Any:
         model = problem.fit(
             _weights(opened, order.weight, problem),
             _groups(opened, order.group, problem),
+            order.time_order,
             **parameters,
         )
     committee.save(model, order.out)

@@ -59,6 +59,9 @@ def train(
     group: Annotated[
         str | None, typer.Option(help="Column whose equal values belong together in folds.")
     ] = None,
+    time_order: Annotated[
+        str | None, typer.Option(help="Column with the time: later rows are never learnt from.")
+    ] = None,
     weight: Annotated[str | None, typer.Option(help="Column with weights of rows.")] = None,
     seed: _Seed = 0,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores if left out.")] = None,
@@ -93,6 +96,7 @@ def train(
             positive,
             tuple(ignore or ()),
             group,
+            time_order,
             weight,
             options,
             parameters,

@@ -11,11 +11,14 @@ import numpy as np
 
 import committee
 from committee.auto.known_files import KnownTable
-from committee.cli.words import importance_words, metric_words, score_words
+from committee.cli.words import metric_words, score_words
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
 from committee.io.csv_table import CsvOptions
 from committee.io.errors import TableFileError, counted
 from committee.io.writing import write_columns
+from committee.tables.source import Source
+
+_NOVELTIES = 3  # columns with new values that are named
 
 
 def load_model(path: Path) -> Any:
@@ -40,8 +43,20 @@ def write_predictions(
 ) -> None:
     """Write predictions for new files, in the order of their rows."""
     known = KnownTable.open(load_model(model_path), paths, options)
+    X = known.X
+    found = predictions(known.model, X, interval)
+    if hasattr(known.model, "novelty"):
+        novelty = known.model.novelty(X)
+        if novelty.rows.any():
+            _say("; ".join(repr(novelty).splitlines()[: 1 + _NOVELTIES]))
+    write_with_kept(known, keep, found, output, as_json=as_json)
+
+
+def write_with_kept(
+    known: KnownTable, keep: Sequence[str], found: dict[str, Any], output: str, *, as_json: bool
+) -> None:
+    """Write what was found for each row, after columns that are carried over."""
     kept: dict[str, Any] = {name: known.table.texts(name) for name in keep}
-    found = predictions(known, interval)
     taken = sorted(set(kept) & set(found))
     if taken:
         raise TableFileError(
@@ -49,14 +64,15 @@ def write_predictions(
         )
     write_columns(kept | found, output, as_json=as_json)
     if output != "-":
-        sys.stderr.write(
-            f"committee: {counted(known.table.n_rows, 'prediction')} written to {output}\n"
-        )
+        _say(f"{counted(known.table.n_rows, 'row')} written to {output}")
 
 
-def predictions(known: KnownTable, interval: float | None) -> dict[str, Any]:
+def _say(line: str) -> None:
+    sys.stderr.write(f"committee: {line}\n")
+
+
+def predictions(model: Any, X: Source, interval: float | None = None) -> dict[str, Any]:
     """Return the columns of predictions, by their names."""
-    model, X = known.model, known.X
     if not hasattr(model, "classes_"):
         found = {"prediction": model.predict(X)}
         if interval is not None:
@@ -122,39 +138,3 @@ def evaluation_words(found: dict[str, Any]) -> str:
     if found["rows_without_target"]:
         words += f"; {counted(found['rows_without_target'], 'row')} without a target left out"
     return words
-
-
-def explain_model(model_path: Path) -> dict[str, Any]:
-    """Return what became of each column, and how much it matters."""
-    model = load_model(model_path)
-    importances = model.importances_
-    measured = {
-        name: (float(mean), float(error))
-        for name, mean, error in zip(
-            importances.names, importances.mean, importances.standard_error, strict=True
-        )
-    }
-    order = {name: place for place, name in enumerate(importances.ranking())}
-    uses = sorted(model.columns_, key=lambda use: order.get(use.name, len(order)))
-    return {
-        "metric": model.leaderboard_.metric,
-        "columns": [
-            {
-                "name": use.name,
-                "importance": measured.get(use.name, (None, None))[0],
-                "standard_error": measured.get(use.name, (None, None))[1],
-                "use": use.use,
-                "note": use.note,
-            }
-            for use in uses
-        ],
-    }
-
-
-def explanation_words(found: dict[str, Any]) -> str:
-    """Return the same in words."""
-    name, _ = metric_words(found["metric"])
-    return (
-        f"How much worse the {name} of unseen rows gets where the values of a column are "
-        f"shuffled:\n{importance_words(found['columns'], found['metric'])}"
-    )

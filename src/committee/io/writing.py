@@ -45,16 +45,23 @@ def write_columns(
         return
     text = _json_lines(lists) if as_json or plain.endswith(_JSON) else _csv(lists)
     if path == "-":
-        stream = getattr(sys.stdout, "buffer", None)  # UTF-8, whatever the terminal has
-        sys.stdout.flush()
-        if stream is None:
-            sys.stdout.write(text)
-        else:
-            stream.write(text.encode("utf-8", "replace"))
-            stream.flush()
+        _write_out(text)
         return
     data = text.encode("utf-8", "replace")
     replace_file(Path(path), gzip.compress(data) if path.endswith(".gz") else data)
+
+
+def _write_out(text: str) -> None:
+    """Write to standard output, in UTF-8 whatever the terminal has."""
+    sys.stdout.flush()
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        sys.stdout.write(text)
+        return
+    rest = memoryview(text.encode("utf-8", "replace"))
+    while len(rest):  # without a buffer (python -u) a part may be written only
+        rest = rest[stream.write(rest) :]
+    stream.flush()
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -39,17 +39,19 @@ std::span<const T> span_of(const std::optional<Vector<T>>& array, std::size_t n_
   return {array->data(), array->shape(0)};
 }
 
-inline void check_finite(std::span<const double> values, const char* name) {
-  const auto is_finite = [](double value) { return std::isfinite(value); };
+template <typename T>
+void check_finite(std::span<const T> values, const char* name) {
+  const auto is_finite = [](T value) { return std::isfinite(value); };
   if (std::all_of(values.begin(), values.end(), is_finite)) return;
   throw nb::value_error((std::string(name) + " must be finite").c_str());
 }
 
 // Weights, one a row or nothing: what draws, sorts and grids rely on.
-inline std::span<const double> weights_of(const std::optional<Vector<double>>& array,
-                                          std::size_t n_rows, const char* name = "weights") {
+template <typename T>
+std::span<const T> weights_of(const std::optional<Vector<T>>& array, std::size_t n_rows,
+                              const char* name = "weights") {
   const auto weights = span_of(array, n_rows, name);
-  const auto is_weight = [](double weight) { return weight >= 0.0 && std::isfinite(weight); };
+  const auto is_weight = [](T weight) { return weight >= 0 && std::isfinite(weight); };
   if (std::all_of(weights.begin(), weights.end(), is_weight)) return weights;
   throw nb::value_error((std::string(name) + " must be finite and not negative").c_str());
 }

@@ -164,7 +164,7 @@ TreeObject with_leaf_values(const TreeObject& self, const Vector<double>& values
   if (tree.n_values != 1 || values.shape(0) != tree.n_nodes()) {
     throw nb::value_error("values must have one entry a node");
   }
-  check_finite({values.data(), tree.n_nodes()}, "values");
+  check_finite(std::span(values.data(), tree.n_nodes()), "values");
   std::copy_n(values.data(), tree.n_nodes(), tree.values.begin());
   return TreeObject(std::move(tree));
 }

@@ -1,8 +1,10 @@
 #include "csv.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -71,6 +73,8 @@ class BoundCells {
   nb::tuple whole(std::size_t column, const Marks& marks, const Read& read) const {
     auto values = empty_array<std::int64_t>({n_rows()});
     auto missing = empty_array<std::uint8_t>({n_rows()});
+    std::fill_n(values.data(), n_rows(), 0);  // no cell behind one of another type is read
+    std::fill_n(missing.data(), n_rows(), std::uint8_t{0});
     const std::size_t other = run(column, marks, [&](const CellReading& reading) {
       return read(reading, std::span(values.data(), n_rows()), std::span(missing.data(), n_rows()));
     });
@@ -164,7 +168,11 @@ class BoundCells {
 
 void register_csv(nb::module_& m) {
   nb::class_<BoundCells>(m, "CsvCells", "The cells of a text with delimiters.")
-      .def(nb::init<nb::bytes, const std::string&, std::size_t, bool, std::size_t>(),
+      .def(nb::new_([](nb::bytes text, const std::string& delimiter, std::size_t begin,
+                       bool has_header, std::size_t n_threads) {
+             return std::make_unique<BoundCells>(std::move(text), delimiter, begin, has_header,
+                                                 n_threads);
+           }),
            nb::arg("text"), nb::arg("delimiter"), nb::kw_only(), nb::arg("begin") = 0,
            nb::arg("has_header") = true, nb::arg("n_threads") = 1)
       .def_prop_ro("n_rows", &BoundCells::n_rows)

@@ -155,7 +155,7 @@ auto quantiles_of(
                          {counts.data(), counts.shape(0)}};
   const std::size_t n_training = targets.shape(0);
   check_members(self, view, n_training);
-  check_finite({targets.data(), n_training}, "targets");
+  check_finite(std::span(targets.data(), n_training), "targets");
   const auto weight_span = weights_of(weights, n_training);
   const std::span<const double> shares{quantiles.data(), quantiles.shape(0)};
   for (const double share : shares) {

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "grower.hpp"
 #include "monitor.hpp"
@@ -98,19 +99,19 @@ EncodedRows checked_rows(const NetShape& shape, const Matrix<std::uint32_t>& cod
 NetOptions options_of(const nb::dict& settings) {
   NetOptions options;
   for (const auto& [key, value] : settings) {
-    const auto name = nb::cast<std::string>(key);
+    const std::string name = setting_name(key);
     if (name == "batch_rows") {
-      options.batch_rows = nb::cast<std::size_t>(value);
+      read_setting(name, value, options.batch_rows);
     } else if (name == "weight_decay") {
-      options.weight_decay = nb::cast<float>(value);
+      read_setting(name, value, options.weight_decay);
     } else if (name == "table_decay") {
-      options.table_decay = nb::cast<float>(value);
+      read_setting(name, value, options.table_decay);
     } else if (name == "dropout") {
-      options.dropout = nb::cast<float>(value);
+      read_setting(name, value, options.dropout);
     } else if (name == "averaging") {
-      options.averaging = nb::cast<float>(value);
+      read_setting(name, value, options.averaging);
     } else if (name == "seed") {
-      options.seed = nb::cast<std::uint64_t>(value);
+      read_setting(name, value, options.seed);
     } else {
       throw nb::value_error(("unknown setting " + name).c_str());
     }
@@ -137,7 +138,7 @@ NetTarget checked_target(const NetShape& shape, std::size_t n_rows,
                          const std::optional<Vector<float>>& weights) {
   NetTarget target{.classes = span_of(classes, n_rows, "classes"),
                    .reals = {},
-                   .weights = span_of(weights, n_rows, "weights")};
+                   .weights = weights_of(weights, n_rows)};
   if (classes.has_value() == reals.has_value()) {
     throw nb::value_error("the target must be classes or reals");
   }
@@ -146,6 +147,7 @@ NetTarget checked_target(const NetShape& shape, std::size_t n_rows,
       throw nb::value_error("reals must have a row for each row and a column for each output");
     }
     target.reals = {reals->data(), reals->size()};
+    check_finite(target.reals, "reals");
   }
   const auto is_class = [&](std::int32_t code) {
     return code >= 0 && static_cast<std::size_t>(code) < shape.n_outputs;
@@ -212,16 +214,8 @@ nb::ndarray<nb::numpy, double> minus_logs_of(const Vector<double>& shares) {
 
 void register_net(nb::module_& m) {
   nb::class_<NetShape>(m, "NetShape", "The sizes of a net; see src/core/net/net_shape.hpp.")
-      .def(
-          "__init__",
-          [](NetShape* self, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& features,
-             const Vector<float>& knots, std::size_t n_units, std::size_t n_layers,
-             std::size_t n_members, std::size_t n_outputs) {
-            new (self)
-                NetShape(make_shape(features, knots, n_units, n_layers, n_members, n_outputs));
-          },
-          nb::arg("features"), nb::arg("knots"), nb::kw_only(), nb::arg("n_units"),
-          nb::arg("n_layers"), nb::arg("n_members"), nb::arg("n_outputs"))
+      .def(nb::new_(&make_shape), nb::arg("features"), nb::arg("knots"), nb::kw_only(),
+           nb::arg("n_units"), nb::arg("n_layers"), nb::arg("n_members"), nb::arg("n_outputs"))
       .def_prop_ro("n_parameters", [](const NetShape& self) { return NetPlaces(self).size(); });
   nb::class_<TrainerObject>(m, "NetTrainer", "Fits a net to rows, epoch by epoch.")
       .def(nb::new_(&make_trainer), nb::arg("shape"), nb::arg("codes"), nb::arg("fractions"),
