@@ -139,7 +139,7 @@ void TableObject::add_from(nb::handle_t<TableObject> table, std::size_t feature)
 
 void register_table(nb::module_& m) {
   nb::class_<TableObject>(m, "Table", "Columns of a table, looked at where they are.")
-      .def(nb::new_([](std::int64_t n_rows) { return TableObject(n_rows); }), nb::arg("n_rows"))
+      .def(nb::init<std::int64_t>(), nb::arg("n_rows"))
       .def("add_column", &TableObject::add_column, nb::arg("kind"), nb::arg("values"),
            nb::arg("mask").none() = nb::none(),
            nb::sig("def add_column(self, kind: int, values: numpy.typing.NDArray[typing.Any], "
