@@ -6,6 +6,9 @@ import pytest
 from committee import CommitteeClassifier, CommitteeRegressor
 
 RNG = np.random.default_rng(0)
+# Columns that are the target are warned of elsewhere.
+pytestmark = pytest.mark.filterwarnings("ignore:.*leave it out if it is not known:UserWarning")
+
 X = RNG.normal(size=(100, 4))
 Y = (X[:, 0] > 0).astype(int)
 
