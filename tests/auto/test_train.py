@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from committee.tables.csv_file import CsvError, as_numbers, read_csv
 
 import committee
 from committee.auto.train import kind_of_target, open_table, pose
