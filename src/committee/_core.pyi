@@ -267,6 +267,7 @@ def grow_forest(
     feature_seed: int = 0,
     balance_classes: bool = False,
     ccp_alpha: float = 0.0,
+    leaf_smoothing: float = 0.0,
     use_records: bool = True,
     n_threads: int = 1,
     progress: Callable[[int], object] | None = None,
