@@ -240,6 +240,11 @@ class WholeRun(Run):
 class ConstantRun(Run):
     """Fits the prediction that looks at no column; it needs no table."""
 
+    def _nothing(self, n_rows: int) -> Any:
+        """Return a table that takes no memory."""
+        n_columns = getattr(self.candidate, "n_columns", 1)
+        return np.broadcast_to(np.zeros(1), (n_rows, n_columns))
+
     @property
     def cost(self) -> int:
         return 1
@@ -247,9 +252,8 @@ class ConstantRun(Run):
     def _step(self, made: Any) -> tuple[list[Any], bool]:
         team, model = self.teams.team(FEATURES), self.candidate.estimator
         weights = np.ones(len(team.y)) if team.weights is None else team.weights
-        nothing = np.zeros((len(team.y), 1))
         fits = [
-            clone(model).fit(nothing[train], team.y[train], sample_weight=weights[train])
+            clone(model).fit(self._nothing(len(train)), team.y[train], sample_weight=weights[train])
             for train, _ in self.teams.splits
         ]
         return fits, True
@@ -260,7 +264,7 @@ class ConstantRun(Run):
     def _bag_of(self, now: Progressed) -> Bag:
         output = self.teams.output(self.candidate)
         pairs = zip(now.made, self.teams.splits, strict=True)
-        parts = [output.predict(model, np.zeros((len(test), 1))) for model, (_, test) in pairs]
+        parts = [output.predict(model, self._nothing(len(test))) for model, (_, test) in pairs]
         return self.teams.bag(self.candidate, now.made, now.seconds, parts)
 
 
