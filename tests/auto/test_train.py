@@ -8,6 +8,9 @@ import committee
 from committee.auto.train import kind_of_target, open_table, pose
 from committee.tables.source import open_source
 
+# The columns of the table follow from each other; leaks have tests of their own.
+pytestmark = pytest.mark.filterwarnings("ignore:the column .* the target")
+
 TABLE = pd.DataFrame(
     {
         "length": [1.5, 2.25, 3.0, 4.0] * 10,

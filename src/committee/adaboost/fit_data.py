@@ -174,6 +174,7 @@ class FitData(ABC):
         settings: dict[str, Any] = self.template._settings(self.schema, target, counted)
         settings["min_weight_leaf"] /= counted.total
         settings["n_threads"] = self.n_threads
+        settings["shuffle_features"] = False  # the first column wins ties, as in stumps
         return settings
 
     def _gathered(

@@ -65,6 +65,7 @@ def plan_trees(
     settings = tree_settings(tree, schema, engine_target, n_rows, float(n_rows))
     splitter = check_choice("splitter", tree.splitter, ("best", "random"))
     settings["random_thresholds"] = splitter == "random"
+    settings["shuffle_features"] = True  # for members have seeds
     if draws.features is not None:
         # max_features of a member is about the features that it has.
         settings["max_features"] = check_max_features(tree.max_features, draws.features.n_draws)

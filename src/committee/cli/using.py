@@ -11,7 +11,7 @@ import numpy as np
 
 import committee
 from committee.auto.known_files import KnownTable
-from committee.cli.words import metric_words, score_words
+from committee.cli.words import interval_words, score_words
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
 from committee.io.csv_table import CsvOptions
 from committee.io.errors import TableFileError, counted
@@ -132,9 +132,8 @@ def evaluation_words(found: dict[str, Any]) -> str:
     """Return an evaluation in words."""
     words = f"{score_words(found['metric'], found['score'])} on {counted(found['rows'], 'row')}"
     if "expected" in found:
-        sign = metric_words(found["metric"])[1]
-        low, high = sorted(sign * end for end in found["expected"])
-        words += f" (expected after training: {low:.4g} to {high:.4g}, in 9 of 10 cases)"
+        ends = interval_words(found["metric"], found["expected"])
+        words += f" (expected after training: {ends}, in 9 of 10 cases)"
     if found["rows_without_target"]:
         words += f"; {counted(found['rows_without_target'], 'row')} without a target left out"
     return words

@@ -79,6 +79,7 @@ class TreeModel(SingleTree, ContributionsMixin):
             "random_thresholds": check_choice("splitter", self.splitter, ("best", "random"))
             == "random",
             "seed": check_seed(self.random_state),
+            "shuffle_features": self.random_state is not None,
             "n_threads": resolve_threads(self.n_jobs),
         }
 

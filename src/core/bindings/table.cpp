@@ -137,9 +137,24 @@ void TableObject::add_from(nb::handle_t<TableObject> table, std::size_t feature)
   if (origins_.empty() || !origins_.back().is(table)) origins_.push_back(nb::borrow(table));
 }
 
+namespace {
+
+// Python derives from this class, so that `nb::new_`, which makes an object once, cannot be used.
+void make_table(nb::handle self, std::int64_t n_rows) {
+  if (!nb::isinstance<TableObject>(self) || nb::inst_ready(self)) {
+    throw nb::type_error("a Table is made once");
+  }
+  new (nb::inst_ptr<TableObject>(self)) TableObject(n_rows);
+  nb::inst_mark_ready(self);
+}
+
+}  // namespace
+
 void register_table(nb::module_& m) {
   nb::class_<TableObject>(m, "Table", "Columns of a table, looked at where they are.")
-      .def(nb::init<std::int64_t>(), nb::arg("n_rows"))
+      .def(
+          "__init__", [](nb::handle self, std::int64_t n_rows) { make_table(self, n_rows); },
+          nb::arg("n_rows"), nb::sig("def __init__(self, n_rows: int) -> None"))
       .def("add_column", &TableObject::add_column, nb::arg("kind"), nb::arg("values"),
            nb::arg("mask").none() = nb::none(),
            nb::sig("def add_column(self, kind: int, values: numpy.typing.NDArray[typing.Any], "
