@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
+import committee.nets.classifier
+import committee.nets.regressor  # noqa: F401  (model files name the classes of members)
 from committee.auto.answers import CommitteeAnswers
 from committee.auto.columns import ColumnUse, FeatureReader
 from committee.auto.decision_rules import DecisionRules
