@@ -71,7 +71,7 @@ def test_weights_of_a_round_replace_the_first(rng, exact):
     trees = [each.grow(gradients, hessians).arrays() for each in (booster, expected)]
     for name, values in trees[0].items():
         np.testing.assert_array_equal(values, trees[1][name], err_msg=name)
-    with pytest.raises(ValueError, match="weights must not be negative"):
+    with pytest.raises(ValueError, match="weights must be finite and not negative"):
         booster.weigh(-first)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,19 @@ from benchmarks.studies.portfolio_order import (
     order,
     read_cuts,
     standard_error,
+    within,
 )
-from benchmarks.studies.portfolio_pool import POOL
+from benchmarks.studies.portfolio_pool import GUESSED, LEARNT, POOL
 from benchmarks.studies.portfolio_table import Cache, fit, pose
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "portfolio.json"
 N_MEMBERS = 10
+SECONDS = (1, 2, 5, 10, 30)
 N_GROUPS = 5
 # What cannot be a member, because model files would hold training rows or cannot hold it.
 STRANGERS = ("net", "neighbours")
+
+Chooser = Callable[[Cut], Sequence[str]]
 
 
 def tune_tables() -> list[TableInfo]:
@@ -88,6 +93,11 @@ def learn(cache: Cache, names: list[str]) -> dict[str, Any]:
         },
         "all": round(mean_loss(cuts, own), 4),
         "all with strangers": round(mean_loss(cuts, names), 4),
+        "portfolio": [
+            entry_of(cuts, list(LEARNT[: place + 1]), price) | left_out_of(cuts, LEARNT, name)
+            for place, name in enumerate(LEARNT)
+        ],
+        "seconds": {str(seconds): versus(cuts, seconds) for seconds in SECONDS},
         "order": [entry_of(cuts, learnt[: place + 1], price) for place in range(len(learnt))],
     }
     unseen: dict[str, list[float]] = {}
@@ -105,6 +115,39 @@ def learn(cache: Cache, names: list[str]) -> dict[str, Any]:
         for n, own in unseen.items()
     }
     return found
+
+
+def difference(cuts: list[Cut], names: Chooser, others: Chooser) -> list[float]:
+    """Return by how much the losses of the committees of some names are larger, by table."""
+    return list(
+        by_table(cuts, [cut.loss(names(cut)) - cut.loss(others(cut)) for cut in cuts]).values()
+    )
+
+
+def left_out_of(cuts: list[Cut], portfolio: tuple[str, ...], name: str) -> dict[str, float]:
+    """Return how much larger the loss is without a member of a portfolio."""
+    rest = [each for each in portfolio if each != name]
+    found = difference(cuts, lambda cut: rest, lambda cut: portfolio)
+    return {
+        "without": round(float(np.mean(found)), 4),
+        "without_error": round(standard_error(found), 4),
+    }
+
+
+def versus(cuts: list[Cut], seconds: float) -> dict[str, Any]:
+    """Return how much the learnt portfolio is better than the guessed one in so many seconds."""
+    found = difference(
+        cuts,
+        lambda cut: within(cut, LEARNT, seconds),
+        lambda cut: within(cut, GUESSED, seconds),
+    )
+    return {
+        "loss": round(float(np.mean(found)), 4),
+        "standard_error": round(standard_error(found), 4),
+        "median": round(float(np.median(found)), 4),
+        "lower": sum(each < 0 for each in found),
+        "tables": len(found),
+    }
 
 
 def entry_of(cuts: list[Cut], names: list[str], price: dict[str, float]) -> dict[str, Any]:

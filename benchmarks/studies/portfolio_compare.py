@@ -23,21 +23,11 @@ import numpy as np
 from benchmarks.harness.datasets import TableInfo
 from benchmarks.studies.portfolio import tune_tables
 from benchmarks.studies.portfolio_order import standard_error
-from benchmarks.studies.portfolio_pool import POOL
+from benchmarks.studies.portfolio_pool import GUESSED, POOL
 from benchmarks.studies.portfolio_table import cut
 
 from committee.auto.portfolio import Candidate, Size, portfolio
 
-# What the library tried before an order was learnt.
-GUESSED = (
-    "boosting",
-    "extra-trees .75",
-    "linear",
-    "boosting, small steps",
-    "forest .5",
-    "boosting, depth 2",
-    "boosting, deep",
-)
 PORTFOLIOS = ("guessed", "learnt")
 SEED = 10
 MOST_ROWS = 5_000

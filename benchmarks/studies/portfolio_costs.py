@@ -103,11 +103,11 @@ def forests(rows: list[tuple[dict[str, Any], Candidate]]) -> tuple[Floats, Float
     n_rows, tried, n_trees, is_numbers = np.array(sizes, np.float64).T
 
     def model(c: Floats) -> Floats:
-        row = c[0] * np.log2(n_rows) * tried * np.where(is_numbers, c[1], 1.0)
+        row = c[0] * np.log2(n_rows) * (tried + c[3]) * np.where(is_numbers, c[1], 1.0)
         return np.asarray(n_trees * (n_rows * row + c[2]))
 
     taken = np.array(seconds)
-    return np.array(units), taken, fitted(model, [1e-9, 5.0, 1e-4], taken)
+    return np.array(units), taken, fitted(model, [1e-9, 5.0, 1e-4, 1.0], taken)
 
 
 def main() -> None:

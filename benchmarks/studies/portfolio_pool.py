@@ -1,7 +1,7 @@
 """The models that the portfolio of the committee in one line was chosen from.
 
-Each is a function of the size of a problem. `PRESENT` is the portfolio as it is in the library, so
-that a change of it is measured beside what it replaces.
+Each is a function of the size of a problem. `LEARNT` is the portfolio of the library by the names
+here, `GUESSED` what the library tried before an order was learnt.
 """
 
 from __future__ import annotations
@@ -131,6 +131,18 @@ def _net(kind: str) -> Callable[[], Any]:
     return make
 
 
+def _small_net(size: Size) -> Candidate:
+    """Return the net of the library; each fold stops by rows that it holds out itself."""
+    from committee.nets.classifier import NetClassifier
+    from committee.nets.cost import epoch_cost
+    from committee.nets.regressor import NetRegressor
+
+    kind: Any = NetClassifier if size.n_classes else NetRegressor
+    n_epochs = 40
+    cost = n_epochs * epoch_cost(size.n_rows, size.n_features, max(size.n_classes, 1))
+    return Candidate("", kind(), cost)
+
+
 def _neighbours(kind: str) -> Callable[[], Any]:
     def make() -> Any:
         import sklearn.neighbors
@@ -175,6 +187,8 @@ POOL: dict[str, Maker] = {
         max_leaf_nodes=32, max_features=0.2, min_samples_leaf=3, subsample=0.7, learning_rate=0.05
     ),
     "extra-trees sqrt": _forest("ExtraTrees", 60, "sqrt", 1),
+    "extra-trees sqrt, leaf 2": _forest("ExtraTrees", 60, "sqrt"),
+    "extra-trees 1, leaf 2": _forest("ExtraTrees", 60, 1.0),
     "linear, quantile bins": _matrix(_bins(_logistic(0.1)), _bins(_ridge(3.0)), 10**9),
     "boosting, large": _boosting(
         learning_rate=0.03, max_leaf_nodes=128, max_features=0.9, min_samples_leaf=3
@@ -195,7 +209,28 @@ POOL: dict[str, Maker] = {
     "boosting, three leaves": _boosting(max_leaf_nodes=3, learning_rate=0.1),
     "extra-trees 1, 25 trees": _forest("ExtraTrees", 25, 1.0, 1),
     "forest .75, entropy": _forest("RandomForest", 60, 0.75, criterion="entropy"),
+    "small net": _small_net,
     "neighbours": _matrix(
         _neighbours("KNeighborsClassifier"), _neighbours("KNeighborsRegressor"), 5_000
     ),
 }
+
+LEARNT = (
+    "boosting, large steps",
+    "linear",
+    "boosting, deep",
+    "extra-trees sqrt, leaf 2",
+    "boosting, few features",
+    "boosting, depth 2",
+    "boosting, coarse bins",
+    "boosting, 32 leaves, few features",
+)
+GUESSED = (
+    "boosting",
+    "extra-trees .75",
+    "linear",
+    "boosting, small steps",
+    "forest .5",
+    "boosting, depth 2",
+    "boosting, deep",
+)

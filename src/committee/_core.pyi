@@ -267,6 +267,7 @@ def grow_forest(
     feature_seed: int = 0,
     balance_classes: bool = False,
     ccp_alpha: float = 0.0,
+    leaf_smoothing: float = 0.0,
     use_records: bool = True,
     n_threads: int = 1,
     progress: Callable[[int], object] | None = None,
@@ -515,8 +516,8 @@ class CsvCells:
     def line(self, row: int) -> int: ...
     def cell(self, row: int, column: int) -> str: ...
     def numbers(
-        self, column: int, marks: Sequence[str], decimal: str = ".", thousands: str = ""
-    ) -> tuple[NDArray[np.float64], dict[str, Any]]: ...
+        self, columns: Sequence[int], marks: Sequence[str], decimal: str = ".", thousands: str = ""
+    ) -> list[tuple[NDArray[np.float64] | None, dict[str, Any]]]: ...
     def integers(
         self, column: int, marks: Sequence[str], decimal: str = ".", thousands: str = ""
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8], int | None]: ...

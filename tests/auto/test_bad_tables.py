@@ -5,7 +5,13 @@ import pytest
 
 from committee import CommitteeClassifier, CommitteeRegressor
 
+# Some targets follow from one column, which has a test of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:the column .* the target")
+
 RNG = np.random.default_rng(0)
+# Columns that are the target are warned of elsewhere.
+pytestmark = pytest.mark.filterwarnings("ignore:.*leave it out if it is not known:UserWarning")
+
 X = RNG.normal(size=(100, 4))
 Y = (X[:, 0] > 0).astype(int)
 

@@ -3,11 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from committee.tables.csv_file import CsvError, as_numbers, read_csv
 
 import committee
 from committee.auto.train import kind_of_target, open_table, pose
 from committee.tables.source import open_source
+
+# The columns of the table follow from each other; leaks have tests of their own.
+pytestmark = pytest.mark.filterwarnings("ignore:the column .* the target")
 
 TABLE = pd.DataFrame(
     {

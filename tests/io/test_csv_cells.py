@@ -33,6 +33,11 @@ def column_of(*texts):
     return cells_of(stream.getvalue())
 
 
+def numbers_of(cells, marks=MARKS, *style):
+    ((values, summary),) = cells.numbers([0], marks, *style)
+    return values, summary
+
+
 def python_rows(text, delimiter):
     """Rows as Python reads them, empty lines left out; None if a quote is never closed."""
     rows = list(csv.reader(io.StringIO(text + "\nend", newline=""), delimiter=delimiter))
@@ -91,7 +96,7 @@ def test_any_bytes_are_read_or_found_at_fault(data, has_header, begin):
         assert 1 <= line <= len(data) + 1
         return
     for column in range(cells.n_columns):
-        cells.numbers(column, MARKS, ",", ".")
+        cells.numbers([column], MARKS, ",", ".")
         cells.integers(column, MARKS)
         codes, _names = cells.levels(column)
         assert len(codes) == cells.n_rows
@@ -113,7 +118,7 @@ def test_many_blocks_are_one_table_for_any_number_of_threads():
     for n_threads in (1, 3):
         cells = cells_of(stream.getvalue(), n_threads=n_threads)
         assert cells.n_rows == len(rows)
-        values, _summary = cells.numbers(0, MARKS)
+        values, _summary = numbers_of(cells)
         assert values.tolist() == [float(row[0]) for row in rows]
         codes, names = cells.levels(2)
         assert names == [f'a "{k}"' for k in range(7)]
@@ -154,7 +159,7 @@ def test_the_first_row_that_does_not_fit_is_named_by_its_line(text, fault):
 @example("Infinity")
 @example("+7")
 def test_numbers_are_the_nearest_doubles_as_in_python(text):
-    values, summary = column_of(text).numbers(0, [])
+    values, summary = numbers_of(column_of(text), [])
     try:
         expected = float(text)
     except ValueError:
@@ -169,7 +174,7 @@ def test_numbers_are_the_nearest_doubles_as_in_python(text):
     "text", ["1_000", "nan", "0x10", "1,5", "1 2", "e5", "+", "١", "1e", "--1"]
 )
 def test_other_texts_are_no_numbers(text):
-    assert column_of("1", text).numbers(0, [])[1]["first_other"] == 1
+    assert numbers_of(column_of("1", text), [])[1]["first_other"] == 1
 
 
 @pytest.mark.parametrize(
@@ -193,14 +198,14 @@ def test_other_texts_are_no_numbers(text):
     ],
 )
 def test_marks_of_decimals_and_thousands(text, decimal, thousands, expected):
-    values, summary = column_of(text).numbers(0, MARKS, decimal, thousands)
+    values, summary = numbers_of(column_of(text), MARKS, decimal, thousands)
     assert (summary["first_other"] is None) == (expected is not None)
     if expected is not None:
         assert values.tolist() == [expected]
 
 
 def test_a_summary_says_how_numbers_are_written():
-    whole = column_of("1", " -2 ", "n/A", "").numbers(0, MARKS)
+    whole = numbers_of(column_of("1", " -2 ", "n/A", ""), MARKS)
     assert np.array_equal(whole[0], [1, -2, np.nan, np.nan], equal_nan=True)
     assert whole[1] == {
         "first_other": None,
@@ -210,9 +215,9 @@ def test_a_summary_says_how_numbers_are_written():
         "has_leading_zero": False,
         "has_decimal_mark": False,
     }
-    assert column_of("1", "0123").numbers(0, [])[1]["has_leading_zero"]
-    assert not column_of("0", "0.5").numbers(0, [])[1]["has_leading_zero"]
-    assert column_of("9007199254740993").numbers(0, [])[1]["is_beyond_doubles"]
+    assert numbers_of(column_of("1", "0123"), [])[1]["has_leading_zero"]
+    assert not numbers_of(column_of("0", "0.5"), [])[1]["has_leading_zero"]
+    assert numbers_of(column_of("9007199254740993"), [])[1]["is_beyond_doubles"]
 
 
 def test_integers_keep_all_digits():

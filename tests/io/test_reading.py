@@ -55,6 +55,7 @@ def test_packed_files_are_unpacked_whatever_their_names(read, pack):
         (zipped(TEXT)[:40], "zip"),
         (zipped(TEXT, ("a.csv", "b.csv")), "2 files"),
     ],
+    ids=["gzip", "bz2", "xz", "zip", "two files"],  # packed bytes hold the time
 )
 def test_damaged_packed_files_are_errors(read, data, message):
     with pytest.raises(TableFileError, match=message):

@@ -38,8 +38,8 @@ def automatic_budget(n_rows: int, n_features: int, quality: str) -> float:
 def round_cost(n_rows: int, n_features: int, n_trees: int, n_leaves: int) -> float:
     """Return the units of one round of boosting."""
     levels = math.log2(max(n_leaves, 2))
-    rows = n_rows * levels * (3.0e-10 * n_features + 1.1e-8)
-    return n_trees * (rows + 6.7e-8 * n_leaves * n_features + 2.6e-5)
+    rows = n_rows * levels * (4.8e-10 * n_features + 1.1e-8)
+    return n_trees * (rows + 4e-8 * n_leaves * n_features + 3.5e-5)
 
 
 def forest_cost(n_rows: int, n_features: float, n_trees: int, *, is_numbers: bool = False) -> float:
@@ -48,8 +48,8 @@ def forest_cost(n_rows: int, n_features: float, n_trees: int, *, is_numbers: boo
     Trees of numbers are grown until no two targets of a leaf differ, those of classes end early.
     """
     depth = math.log2(max(n_rows, 2))
-    row = 1.3e-9 * depth * n_features * (5.5 if is_numbers else 1.0)
-    return n_trees * (n_rows * row + 8e-5)
+    row = 1.1e-9 * depth * (n_features + 4.0) * (5.5 if is_numbers else 1.0)
+    return n_trees * (n_rows * row + 9e-5)
 
 
 def linear_cost(n_rows: int, n_columns: int, n_classes: int) -> float:

@@ -253,7 +253,8 @@ class CommitteeFit:
         tests = [test for _, test in teams.splits]
         seed = parameter_seed(self.seed, SeedUse.LEAKS)
         search = LeakSearch.of(features, self.target, tests, features.n_features, units, seed)
-        leaks = search.run(reader.plan.uses, units)
+        with np.errstate(over="ignore", invalid="ignore"):  # huge targets are refused later
+            leaks = search.run(reader.plan.uses, units)
         for leak in leaks:
             warn(f"{leak}; leave it out if it is not known before the target is")
         return leaks

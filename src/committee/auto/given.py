@@ -42,12 +42,14 @@ class ForeignCandidate(Candidate):
 class ConstantCandidate(Candidate):
     """The prediction that looks at no column; it keeps a committee from being worse."""
 
+    n_columns: int = 1  # of the matrix that it is given in predictions, and does not look at
+
 
 def _constant(size: Size) -> Candidate:
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     model: Any = DummyClassifier(strategy="prior") if size.n_classes else DummyRegressor()
-    return ConstantCandidate("constant", model, 1e-6, MATRIX)
+    return ConstantCandidate("constant", model, 1e-6, MATRIX, size.n_columns)
 
 
 def chosen_candidates(

@@ -299,9 +299,10 @@ def _feature_places(uses: Sequence[ColumnUse]) -> list[list[int]]:
 
 
 def _correlation(left: Floats, right: Floats) -> float:
-    a, b = left - left.mean(), right - right.mean()
-    below = float(np.sqrt((a * a).sum() * (b * b).sum()))
-    return float((a * b).sum()) / below if 0 < below < np.inf else 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        a, b = left - left.mean(), right - right.mean()
+        below = float(np.sqrt((a * a).sum() * (b * b).sum()))
+        return float((a * b).sum()) / below if 0 < below < np.inf else 0.0
 
 
 def noted(uses: Sequence[ColumnUse], leaks: Sequence[Leak]) -> tuple[ColumnUse, ...]:

@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+import committee.nets.classifier
+import committee.nets.regressor  # noqa: F401  (model files name the classes of members)
 from committee.auto.answers import CommitteeAnswers
 from committee.auto.columns import ColumnUse, FeatureReader
 from committee.auto.decision_rules import DecisionRules

@@ -8,9 +8,10 @@ from typing import Any
 
 from committee.auto.known_files import KnownTable
 from committee.cli.using import load_model, write_with_kept
-from committee.cli.words import importance_words, metric_words
+from committee.cli.words import importance_words
 from committee.io.csv_table import CsvOptions
 from committee.io.errors import listed
+from committee.report.words import metric_name
 
 
 def write_contributions(
@@ -25,8 +26,6 @@ def write_contributions(
 ) -> None:
     """Write what each column adds to the prediction of each row."""
     model = load_model(model_path)
-    if not hasattr(model, "explain"):
-        raise ValueError("the model cannot explain rows")
     known = KnownTable.open(model, paths, options)
     explained = model.explain(known.X)
     rows = range(len(explained.contributions))
@@ -82,7 +81,7 @@ def explain_model(model_path: Path) -> dict[str, Any]:
 
 def explanation_words(found: dict[str, Any]) -> str:
     """Return the same in words."""
-    name, _ = metric_words(found["metric"])
+    name = metric_name(found["metric"])
     return (
         f"How much worse the {name} of unseen rows gets where the values of a column are "
         f"shuffled:\n{importance_words(found['columns'], found['metric'])}"

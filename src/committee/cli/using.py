@@ -11,7 +11,7 @@ import numpy as np
 
 import committee
 from committee.auto.known_files import KnownTable
-from committee.cli.words import metric_words, score_words
+from committee.cli.words import interval_words, score_words
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
 from committee.io.csv_table import CsvOptions
 from committee.io.errors import TableFileError, counted
@@ -45,10 +45,9 @@ def write_predictions(
     known = KnownTable.open(load_model(model_path), paths, options)
     X = known.X
     found = predictions(known.model, X, interval)
-    if hasattr(known.model, "novelty"):
-        novelty = known.model.novelty(X)
-        if novelty.rows.any():
-            _say("; ".join(repr(novelty).splitlines()[: 1 + _NOVELTIES]))
+    novelty = known.model.novelty(X)
+    if novelty.rows.any():
+        _say("; ".join(repr(novelty).splitlines()[: 1 + _NOVELTIES]))
     write_with_kept(known, keep, found, output, as_json=as_json)
 
 
@@ -76,8 +75,6 @@ def predictions(model: Any, X: Source, interval: float | None = None) -> dict[st
     if not hasattr(model, "classes_"):
         found = {"prediction": model.predict(X)}
         if interval is not None:
-            if not hasattr(model, "predict_interval"):
-                raise ValueError("the model has no intervals")
             ends = model.predict_interval(X, interval)
             found |= {"low": ends[:, 0], "high": ends[:, 1]}
         return found
@@ -132,9 +129,8 @@ def evaluation_words(found: dict[str, Any]) -> str:
     """Return an evaluation in words."""
     words = f"{score_words(found['metric'], found['score'])} on {counted(found['rows'], 'row')}"
     if "expected" in found:
-        sign = metric_words(found["metric"])[1]
-        low, high = sorted(sign * end for end in found["expected"])
-        words += f" (expected after training: {low:.4g} to {high:.4g}, in 9 of 10 cases)"
+        ends = interval_words(found["metric"], found["expected"])
+        words += f" (expected after training: {ends}, in 9 of 10 cases)"
     if found["rows_without_target"]:
         words += f"; {counted(found['rows_without_target'], 'row')} without a target left out"
     return words

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+from committee.report.words import margin, metric_name, number, percent, seconds, shown
 
 _COLUMNS_SHOWN = 8
 
@@ -34,17 +37,16 @@ def score_words(metric: str, score: float) -> str:
 
     Examples
     --------
-    >>> score_words("neg_log_loss", -0.25), score_words("roc_auc", 0.9)
-    ('log loss 0.25', 'roc auc 0.9')
+    >>> score_words("neg_log_loss", -0.25), score_words("accuracy", 0.9)
+    ('log loss 0.25', 'accuracy 0.9')
     """
-    name, sign = metric_words(metric)
-    return f"{name} {sign * score:.4g}"
+    return f"{metric_name(metric)} {number(shown(score, metric))}"
 
 
-def metric_words(metric: str) -> tuple[str, float]:
-    """Return the name of a metric, and the sign of its scores: losses are negated in scorers."""
-    is_loss = metric.startswith("neg_")
-    return metric.removeprefix("neg_").replace("_", " "), -1.0 if is_loss else 1.0
+def interval_words(metric: str, ends: Sequence[float]) -> str:
+    """Return an interval of scores, the smaller number first."""
+    low, high = sorted(shown(end, metric) for end in ends)
+    return f"{number(low)} to {number(high)}"
 
 
 def summary(model: Any) -> dict[str, Any]:
@@ -84,38 +86,37 @@ def summary_words(model: Any) -> str:
 def verdict(model: Any) -> str:
     """Return the score to expect on new rows."""
     metric = model.leaderboard_.metric
-    _, sign = metric_words(metric)
-    ends = sorted(sign * end for end in model.score_.interval(0.9))
-    constant = sign * model.findings_.constant_score
     target = getattr(model, "target_name_", None)
     of_target = f" of {target!r}" if target is not None else ""
+    constant = number(shown(model.findings_.constant_score, metric))
     words = (
         f"To expect on new rows{of_target}: {score_words(metric, model.score_.score)} "
-        f"(90 % interval {ends[0]:.4g} to {ends[1]:.4g}); without a model {constant:.4g}"
+        f"(90 % interval {interval_words(metric, model.score_.interval(0.9))}); "
+        f"without a model {constant}"
     )
-    confusion = model.findings_.confusion
+    confusion = model.findings_.errors.confusion
     if not confusion.size:
         return words
     right = np.trace(confusion) / confusion.sum()
     commonest = confusion.sum(axis=1).max() / confusion.sum()
     return (
-        f"{words}\n{right:.1%} of unseen rows get the right class; the commonest class is "
-        f"{commonest:.1%} of them"
+        f"{words}\n{percent(right)} of unseen rows get the right class; the commonest class is "
+        f"{percent(commonest)} of them"
     )
 
 
 def _board(model: Any) -> str:
-    name, sign = metric_words(model.leaderboard_.metric)
+    metric = model.leaderboard_.metric
     rows = [
         (
             entry.name,
-            f"{sign * entry.score:.4g} ± {entry.standard_error:.2g}",
+            f"{number(shown(entry.score, metric))} {margin(entry.standard_error)}",
             f"{entry.weight:.0%}" if entry.weight else "",
-            f"{entry.seconds:.1f}",
+            seconds(entry.seconds),
         )
         for entry in model.leaderboard_
     ]
-    return _aligned([("model", name, "weight", "seconds"), *rows])
+    return _aligned([("model", metric_name(metric), "weight", "time"), *rows])
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> str:
@@ -140,14 +141,13 @@ def _columns(model: Any) -> list[str]:
 
 def importance_words(rows: list[dict[str, Any]], metric: str) -> str:
     """Lay out columns by importance."""
-    name, _ = metric_words(metric)
     lines = [
         (
             row["name"],
-            "" if row["importance"] is None else f"{row['importance']:.3g}",
-            "" if row["standard_error"] is None else f"± {row['standard_error']:.2g}",
+            "" if row["importance"] is None else number(row["importance"]),
+            "" if row["standard_error"] is None else margin(row["standard_error"]),
             f"{row['use']}{': ' + row['note'] if row['note'] else ''}",
         )
         for row in rows
     ]
-    return _aligned([("column", f"worse {name}", "", "read as"), *lines])
+    return _aligned([("column", f"worse {metric_name(metric)}", "", "read as"), *lines])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from committee.base.arrays import Floats
-from committee.base.params import check_choice
+from committee.base.params import check_choice, check_real
 from committee.evaluation.oob import OobEstimates
 from committee.evaluation.scored_target import ScoredTarget
 from committee.files.parts import CLASS_PARTS, Part
@@ -26,6 +26,7 @@ class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
     """Base class of the forests that classify."""
 
     class_weight: Any
+    leaf_smoothing: float
     stratify: str | None
     voting: str
 
@@ -69,6 +70,15 @@ class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
         assert target.codes is not None
         labels = ClassTarget(target.codes, target.classes, target.n_outputs)
         return class_weights(choice, labels, target.weights), False
+
+    def _smoothing_of_leaves(self) -> float:
+        smoothing = check_real("leaf_smoothing", self.leaf_smoothing, 0.0)
+        if smoothing > 0 and self.monotonic_cst is not None:
+            raise ValueError(
+                "leaf_smoothing must be 0 with monotonic_cst: leaves drawn to their parents "
+                f"could break the constraints; got {smoothing}"
+            )
+        return smoothing
 
     def _strata(self, target: ScoredTarget) -> tuple[NDArray[np.int32] | None, bool]:
         if self.stratify is None:

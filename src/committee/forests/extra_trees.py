@@ -61,6 +61,7 @@ class ExtraTreesClassifier(ForestClassifier):
         monotonic_cst: Any = None,
         draw_features: str = "node",
         count_constant: bool = False,
+        leaf_smoothing: float = 0.0,
         voting: str = "soft",
         stratify: str | None = None,
         early_stopping: bool = False,
@@ -95,6 +96,7 @@ class ExtraTreesClassifier(ForestClassifier):
         self.monotonic_cst = monotonic_cst
         self.draw_features = draw_features
         self.count_constant = count_constant
+        self.leaf_smoothing = leaf_smoothing
         self.voting = voting
         self.stratify = stratify
         self.early_stopping = early_stopping

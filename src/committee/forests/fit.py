@@ -101,6 +101,8 @@ class ForestJob:
         Strength of pruning.
     n_threads : int
         Threads to use; the trees do not depend on it.
+    leaf_smoothing : float, default=0.0
+        Rows with the class shares of its parent that are added to each leaf.
     """
 
     table: _core.Table
@@ -113,6 +115,7 @@ class ForestJob:
     balance_classes: bool
     ccp_alpha: float
     n_threads: int
+    leaf_smoothing: float = 0.0
 
     def grow(self, begin: int, end: int, progress: Callable[[int], object] | None) -> _core.Forest:
         """Grow the trees with numbers from `begin` to before `end`."""
@@ -134,6 +137,7 @@ class ForestJob:
             feature_seed=0 if features is None else row_seed(features.seed),
             balance_classes=self.balance_classes,
             ccp_alpha=self.ccp_alpha,
+            leaf_smoothing=self.leaf_smoothing,
             n_threads=self.n_threads,
             progress=progress or _nothing,
         )
@@ -217,6 +221,10 @@ class ForestModel(FittedForest, ABC):
     def _class_factors(self, target: ScoredTarget) -> tuple[Floats | None, bool]:
         """Return what class weights multiply rows by, and whether samples are balanced."""
         return None, False
+
+    def _smoothing_of_leaves(self) -> float:
+        """Check and return how many rows of its parent's shares are added to each leaf."""
+        return 0.0
 
     def _strata(self, target: ScoredTarget) -> tuple[NDArray[np.int32] | None, bool]:
         """Return the strata to draw from, and whether they are balanced."""
@@ -377,6 +385,7 @@ class ForestModel(FittedForest, ABC):
             balance_classes,
             ccp_alpha,
             n_threads,
+            self._smoothing_of_leaves(),
         )
         return job, schema
 

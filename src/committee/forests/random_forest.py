@@ -63,6 +63,10 @@ class RandomForestClassifier(ForestClassifier):
         For each feature 1 (probability of the second class rises with it), -1 (falls) or 0.
     draw_features : {"node", "tree"}, default="node"
         Draw `max_features` anew at each node, or once for each tree (random subspaces).
+    leaf_smoothing : float, default=0.0
+        Draw the probabilities of each leaf to those of its parent, as if so many rows with the
+        parent's shares of classes were in the leaf too. 0.3 is a good start where the log loss
+        matters: no leaf is then sure of a class on the word of one row.
     voting : {"soft", "hard"}, default="soft"
         Average the probabilities of the trees, or count their votes.
     stratify : {"classes", "balanced"} or None, default=None
@@ -175,6 +179,7 @@ class RandomForestClassifier(ForestClassifier):
         monotonic_cst: Any = None,
         draw_features: str = "node",
         count_constant: bool = False,
+        leaf_smoothing: float = 0.0,
         voting: str = "soft",
         stratify: str | None = None,
         early_stopping: bool = False,
@@ -209,6 +214,7 @@ class RandomForestClassifier(ForestClassifier):
         self.monotonic_cst = monotonic_cst
         self.draw_features = draw_features
         self.count_constant = count_constant
+        self.leaf_smoothing = leaf_smoothing
         self.voting = voting
         self.stratify = stratify
         self.early_stopping = early_stopping

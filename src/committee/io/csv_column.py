@@ -38,6 +38,15 @@ class CsvPart:
     cells: CsvCells
     places: tuple[int, ...]
     line: Callable[[int], int]
+    _made: dict[Any, Any] = field(default_factory=dict)
+
+    def plain_numbers(self, marks: list[str]) -> list[tuple[Floats | None, dict[str, Any]]]:
+        """Return the numbers of all columns at once, which is faster than one by one."""
+        key = tuple(marks)
+        if key not in self._made:
+            self._made[key] = self.cells.numbers(range(self.cells.n_columns), marks)
+        found: list[tuple[Floats | None, dict[str, Any]]] = self._made[key]
+        return found
 
 
 @dataclass(frozen=True)
@@ -90,30 +99,37 @@ class CsvColumn:
     _made: dict[str, Any] = field(default_factory=dict)  # what is read twice: to decide, to use
 
     def plain_numbers(self) -> WrittenNumbers | Stray:
-        """Return plain numbers, or the first cell that is none."""
-        if "numbers" not in self._made:
-            self._made["numbers"] = self.numbers()
-        found: WrittenNumbers | Stray = self._made["numbers"]
-        return found
+        """Return numbers without marks of thousands, or the first cell that is none."""
+        return self._numbers(
+            [part.plain_numbers(self._marks)[part.places[self.place]] for part in self.parts]
+        )
 
     def numbers(self, decimal: str = ".", thousands: str = "") -> WrittenNumbers | Stray:
         """Return the numbers, or the first cell that is none."""
-        values, found = [], []
+        found = []
         for part in self.parts:
-            each, summary = part.cells.numbers(
-                part.places[self.place], self._marks, decimal, thousands
-            )
-            if summary["first_other"] is not None:
+            place = part.places[self.place]
+            found += part.cells.numbers([place], self._marks, decimal, thousands)
+            if found[-1][0] is None:
+                break
+        return self._numbers(found)
+
+    def _numbers(
+        self, found: Sequence[tuple[Floats | None, dict[str, Any]]]
+    ) -> WrittenNumbers | Stray:
+        values = []
+        for part, (each, summary) in zip(self.parts, found, strict=False):
+            if each is None:
                 return self._stray(part, summary["first_other"])
             values.append(each)
-            found.append(summary)
+        summaries = [summary for _, summary in found]
         return WrittenNumbers(
             _joined(values),
-            sum(each["n_missing"] for each in found),
-            all(each["is_whole"] for each in found),
-            any(each["is_beyond_doubles"] for each in found),
-            any(each["has_leading_zero"] for each in found),
-            any(each["has_decimal_mark"] for each in found),
+            sum(each["n_missing"] for each in summaries),
+            all(each["is_whole"] for each in summaries),
+            any(each["is_beyond_doubles"] for each in summaries),
+            any(each["has_leading_zero"] for each in summaries),
+            any(each["has_decimal_mark"] for each in summaries),
         )
 
     def integers(self, decimal: str = ".", thousands: str = "") -> Whole | Stray:

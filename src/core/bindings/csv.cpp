@@ -115,21 +115,35 @@ class BoundCells {
     return as_text(unquoted(cells_->raw(row, column), scratch));
   }
 
-  nb::tuple numbers(std::size_t column, const Marks& marks, const std::string& decimal,
-                    const std::string& thousands) const {
+  // Values and a summary for each column; None in place of values where something else occurs.
+  nb::list numbers(const std::vector<std::size_t>& columns, const Marks& marks,
+                   const std::string& decimal, const std::string& thousands) const {
     const NumberFormat format = format_of(decimal, thousands);
-    auto values = empty_array<double>({n_rows()});
-    const NumberSummary found = run(column, marks, [&](const CellReading& reading) {
-      return read_numbers(reading, format, {values.data(), n_rows()});
+    std::vector<nb::ndarray<nb::numpy, double>> arrays;
+    std::vector<double*> values;
+    for (const std::size_t column : columns) {
+      if (column >= n_columns()) throw nb::index_error("no such column");
+      arrays.push_back(empty_array<double>({n_rows()}));
+      values.push_back(arrays.back().data());
+    }
+    const std::vector<NumberSummary> found = run(0, marks, [&](const CellReading& reading) {
+      return read_numbers(reading, columns, format, values);
     });
-    nb::dict summary;
-    summary["first_other"] = row_or_none(found.first_other);
-    summary["n_missing"] = found.n_missing;
-    summary["is_whole"] = found.is_whole;
-    summary["is_beyond_doubles"] = found.is_beyond_doubles;
-    summary["has_leading_zero"] = found.has_leading_zero;
-    summary["has_decimal_mark"] = found.has_decimal_mark;
-    return nb::make_tuple(values, summary);
+    nb::list all;
+    for (std::size_t place = 0; place < columns.size(); ++place) {
+      const NumberSummary& sum = found[place];
+      nb::dict summary;
+      summary["first_other"] = row_or_none(sum.first_other);
+      summary["n_missing"] = sum.n_missing;
+      summary["is_whole"] = sum.is_whole;
+      summary["is_beyond_doubles"] = sum.is_beyond_doubles;
+      summary["has_leading_zero"] = sum.has_leading_zero;
+      summary["has_decimal_mark"] = sum.has_decimal_mark;
+      const nb::object kept =
+          sum.first_other == kNoRow ? nb::cast(arrays[place]) : nb::object(nb::none());
+      all.append(nb::make_tuple(kept, summary));
+    }
+    return all;
   }
 
   nb::tuple integers(std::size_t column, const Marks& marks, const std::string& decimal,
@@ -183,13 +197,12 @@ void register_csv(nb::module_& m) {
           "Line and number of cells of the first row of another width (0 where a quote is never "
           "closed), or None.")
       .def("line", &BoundCells::line, nb::arg("row"), "The line on which a row begins, from 1.")
-      .def("cell", &BoundCells::cell, nb::arg("row"), nb::arg("column"),
+      .def("cell", &BoundCells::cell, nb::arg("row"), nb::arg("columns"),
            "The text of a cell, without quotes.")
-      .def(
-          "numbers", &BoundCells::numbers, nb::arg("column"), nb::arg("marks"),
-          nb::arg("decimal") = ".", nb::arg("thousands") = "",
-          "The numbers of a column, NaN where they are missing, and what they look like. Marks are "
-          "texts in lower case that stand for a missing value.")
+      .def("numbers", &BoundCells::numbers, nb::arg("columns"), nb::arg("marks"),
+           nb::arg("decimal") = ".", nb::arg("thousands") = "",
+           "For each column its numbers, NaN where they are missing (None if a cell is no number), "
+           "and what they look like. Marks are texts in lower case that stand for a missing value.")
       .def("integers", &BoundCells::integers, nb::arg("column"), nb::arg("marks"),
            nb::arg("decimal") = ".", nb::arg("thousands") = "",
            "The whole numbers of a column, a mask of missing ones, and the first row of another "

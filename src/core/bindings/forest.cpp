@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <span>
 #include <string>
@@ -61,8 +62,8 @@ Forest grow(const DatasetObject& dataset, std::size_t n_trees,
             const std::optional<Vector<std::uint32_t>>& counts, const nb::dict& settings,
             std::uint64_t first_tree, std::uint64_t tree_seed, const SamplingPlan* plan,
             std::uint64_t row_seed, const SamplingPlan* feature_plan, std::uint64_t feature_seed,
-            bool balance_classes, double ccp_alpha, bool use_records, std::int64_t n_threads,
-            nb::object progress) {
+            bool balance_classes, double ccp_alpha, double leaf_smoothing, bool use_records,
+            std::int64_t n_threads, nb::object progress) {
   const std::size_t n_rows = dataset.dataset.n_rows();
   const std::size_t n_features = dataset.dataset.n_features();
   const Target target = make_target(n_rows, classes, n_classes, reals);
@@ -76,6 +77,7 @@ Forest grow(const DatasetObject& dataset, std::size_t n_trees,
                               feature_seed,
                               balance_classes,
                               ccp_alpha,
+                              leaf_smoothing,
                               use_records,
                               checked_threads(n_threads)};
   if (plan != nullptr && plan->n_rows() != n_rows) {
@@ -88,6 +90,12 @@ Forest grow(const DatasetObject& dataset, std::size_t n_trees,
   if (!(ccp_alpha >= 0.0)) throw nb::value_error("ccp_alpha must not be negative");
   if (balance_classes && !target.is_classification) {
     throw nb::value_error("only classes can be balanced");
+  }
+  if (!(leaf_smoothing >= 0.0 && std::isfinite(leaf_smoothing))) {
+    throw nb::value_error("leaf_smoothing must be a finite number that is not negative");
+  }
+  if (leaf_smoothing > 0.0 && (!target.is_classification || !tree_options.monotonic.empty())) {
+    throw nb::value_error("only leaves of classes without monotone constraints can be smoothed");
   }
   const auto weight_span = weights_of(weights, n_rows);
   const auto count_span = span_of(counts, n_rows, "counts");
@@ -313,7 +321,7 @@ void register_forest(nb::module_& m) {
         nb::arg("tree_seed") = 0, nb::arg("plan") = nb::none(), nb::arg("row_seed") = 0,
         nb::arg("feature_plan") = nb::none(), nb::arg("feature_seed") = 0,
         nb::arg("balance_classes") = false, nb::arg("ccp_alpha") = 0.0,
-        nb::arg("use_records") = true, nb::arg("n_threads") = 1, nb::arg("progress") = nb::none(),
+        nb::arg("leaf_smoothing") = 0.0, nb::arg("use_records") = true, nb::arg("n_threads") = 1, nb::arg("progress") = nb::none(),
         "Grow trees first_tree, first_tree + 1, ... of a forest; progress counts trees.");
 }
 

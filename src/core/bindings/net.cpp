@@ -116,8 +116,13 @@ NetOptions options_of(const nb::dict& settings) {
       throw nb::value_error(("unknown setting " + name).c_str());
     }
   }
-  if (options.batch_rows == 0 || !(options.dropout >= 0.0F && options.dropout < 1.0F)) {
-    throw nb::value_error("batch_rows must be at least 1, dropout in [0, 1)");
+  const auto is_share = [](float value) { return value >= 0.0F && value < 1.0F; };
+  if (options.batch_rows == 0 || !is_share(options.dropout) || !is_share(options.averaging)) {
+    throw nb::value_error("batch_rows must be at least 1, dropout and averaging in [0, 1)");
+  }
+  if (!(options.weight_decay >= 0.0F && std::isfinite(options.weight_decay)) ||
+      !(options.table_decay >= 0.0F && std::isfinite(options.table_decay))) {
+    throw nb::value_error("decays must be finite and not negative");
   }
   return options;
 }
@@ -176,6 +181,7 @@ void run_epoch(TrainerObject& self, const Vector<std::uint32_t>& rows, float lea
   if (own.empty() || std::any_of(own.begin(), own.end(), [&](auto row) { return row >= n_rows; })) {
     throw nb::value_error("rows must be rows of the table, at least one");
   }
+  if (!std::isfinite(learning_rate)) throw nb::value_error("learning_rate must be finite");
   run_monitored(nb::none(), [&](Monitor& monitor) {
     self.trainer.run_epoch(own, learning_rate, std::max<std::size_t>(n_threads, 1), monitor);
   });

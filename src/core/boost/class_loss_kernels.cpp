@@ -1,8 +1,8 @@
 // The losses of several classes; see loss_kernels.hpp.
 #include <algorithm>
 #include <array>
-#include <cmath>
 
+#include "base/portable_math.hpp"
 #include "base/simd.hpp"
 #include "base/thread_pool.hpp"
 #include "base/vector_math.hpp"
@@ -53,6 +53,20 @@ COMMITTEE_TWICE(void, find_largest,
                  std::size_t n_rows, double* largest),
                 (scores, n_classes, n_all, begin, n_rows, largest))
 
+// Sums of exponentials, the largest of them one, become their logarithms.
+COMMITTEE_INLINE void log_sums_code(double* sums, std::size_t n_rows) {
+  for (std::size_t i = 0; i < n_rows; i += kLanes) {
+    const std::size_t n = std::min(kLanes, n_rows - i);
+    Doubles sum;
+    Doubles logs;
+    read_lanes(sums + i, n, sum);
+    log_of_product(sum, logs);
+    write_lanes(logs, n, sums + i);
+  }
+}
+
+COMMITTEE_TWICE(void, log_sums, (double* sums, std::size_t n_rows), (sums, n_rows))
+
 void multinomial_losses_part(const std::int32_t* classes, std::size_t n_classes, std::size_t n_all,
                              std::size_t begin, std::size_t n_rows, const double* scores,
                              double* losses) {
@@ -63,9 +77,10 @@ void multinomial_losses_part(const std::int32_t* classes, std::size_t n_classes,
   for (std::size_t k = 0; k < n_classes; ++k) {
     add_exps(scores + k * n_all + begin, largest.data(), n_rows, exps.data(), sums.data());
   }
+  log_sums(sums.data(), n_rows);
   for (std::size_t i = 0; i < n_rows; ++i) {
     const double own = scores[static_cast<std::size_t>(classes[begin + i]) * n_all + begin + i];
-    losses[begin + i] = std::log(sums[i]) + (largest[i] - own);
+    losses[begin + i] = sums[i] + (largest[i] - own);
   }
 }
 
@@ -89,10 +104,10 @@ double sum_multinomial_losses(const double* small, const double* lead, const dou
     }
     if (largest < kSmallFactor) {
       for (std::size_t i = begin; i < end; ++i) {
-        exact += (weights == nullptr ? 1.0 : weights[i]) * std::log1p(small[i]);
+        exact += (weights == nullptr ? 1.0 : weights[i]) * log1p_of(small[i]);
       }
     } else {
-      exact = std::log(product);
+      exact = log_of(product);
     }
     sum += exact + linear;
   }

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/portable_math.hpp"
 #include "base/random.hpp"
 
 namespace committee {
@@ -145,7 +146,7 @@ void SamplingPlan::draw_without(std::size_t stratum, std::uint64_t key,
   // (Efraimidis and Spirakis 2006), here by its logarithm.
   std::vector<std::pair<double, std::uint32_t>> keyed;
   for (const std::uint32_t unit : units) {
-    keyed.emplace_back(std::log(1.0 - random.uniform()) / unit_weights_[unit], unit);
+    keyed.emplace_back(log_of(1.0 - random.uniform()) / unit_weights_[unit], unit);
   }
   std::nth_element(keyed.begin(), keyed.begin() + static_cast<std::ptrdiff_t>(n_drawn), keyed.end(),
                    std::greater<>());

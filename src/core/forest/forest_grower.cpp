@@ -81,6 +81,23 @@ void balance_classes(const Target& target, Entries& entries) {
   }
 }
 
+// Draws the class shares of each leaf to those of its parent, as if `strength` rows of the parent's
+// shares were in the leaf too. Inner nodes keep their shares: they say what rows there were.
+void smooth_leaves(Tree& tree, double strength) {
+  for (std::size_t parent = 0; parent < tree.n_nodes(); ++parent) {
+    if (tree.nodes[parent].is_leaf()) continue;
+    const double* const prior = tree.values.data() + parent * tree.n_values;
+    const std::size_t first = tree.nodes[parent].first_child;
+    const std::size_t n_children = tree.n_children(static_cast<std::uint32_t>(parent));
+    for (std::size_t child = first; child < first + n_children; ++child) {
+      if (!tree.nodes[child].is_leaf()) continue;
+      const double share = strength / (tree.weight[child] + strength);
+      double* const values = tree.values.data() + child * tree.n_values;
+      for (std::size_t i = 0; i < tree.n_values; ++i) values[i] += share * (prior[i] - values[i]);
+    }
+  }
+}
+
 std::vector<std::uint32_t> drawn_features(const ForestOptions& options, std::uint64_t tree) {
   std::vector<std::uint32_t> counts;
   options.features->draw(options.feature_seed, tree, counts);
@@ -114,8 +131,9 @@ class ForestGrower {
     info_.criterion = tree_options.criterion;
     info_.is_classification = target.is_classification;
     info_.n_classes = target.n_classes;
-    keep_all_ =
-        tree_options.criterion == Criterion::kAbsoluteError || !tree_options.monotonic.empty();
+    // Where inner nodes do not follow from leaves.
+    keep_all_ = tree_options.criterion == Criterion::kAbsoluteError ||
+                !tree_options.monotonic.empty() || options.leaf_smoothing > 0.0;
   }
 
   Forest grow(Monitor& monitor) {
@@ -151,6 +169,7 @@ class ForestGrower {
     Tree tree = grow_tree(dataset_, target_, std::move(of_rows), options, of_tree,
                           records_ ? &*records_ : nullptr);
     if (is_pruned) tree = prune(tree, options_.pruning_alpha);
+    if (options_.leaf_smoothing > 0.0) smooth_leaves(tree, options_.leaf_smoothing);
     return compact(std::move(tree), info_, keep_all_, !is_pruned);
   }
 

@@ -26,6 +26,7 @@ struct ForestOptions {
   std::uint64_t feature_seed = 0;
   bool balance_classes = false;  // reweight the sample of each tree: classes weigh the same
   double pruning_alpha = 0.0;    // cost-complexity pruning of each tree
+  double leaf_smoothing = 0.0;   // classes: rows with the shares of its parent added to each leaf
   bool use_records = true;       // where the codes fit bytes: faster; ties may break differently
   std::size_t n_threads = 1;
 };

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/portable_math.hpp"
 #include "score/criterion.hpp"
 
 namespace committee {
@@ -120,7 +121,7 @@ void find_threshold(const CandidateScratch& scratch, const NodeCases& node, doub
   }
   if (n_tries == 0) return;
   if (options.corrects_thresholds) {
-    best.correction = std::log2(static_cast<double>(n_tries)) / node.weight;
+    best.correction = log2_of(static_cast<double>(n_tries)) / node.weight;
   }
   best.gain = (before - least) / node.weight - best.correction;
   // A threshold has to be worth its price; without a price, one that gains nothing is fine.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/portable_math.hpp"
 #include "base/thread_pool.hpp"
 #include "quinlan/cases.hpp"
 #include "score/criterion.hpp"
@@ -81,10 +82,11 @@ bool pays(const Part& whole, const Part& left, const Part& right) {
   const double gain = whole.entropy() - (left.entropy_sum + right.entropy_sum) / whole.weight;
   const double k = whole.n_classes;
   // log2(3^k - 2), for any number of classes
-  const double choices = k * std::log2(3.0) + std::log2(1.0 - 2.0 * std::pow(3.0, -k));
-  const double price = std::log2(std::max(whole.weight - 1.0, 1.0)) + choices -
-                       k * whole.entropy() + left.n_classes * left.entropy() +
-                       right.n_classes * right.entropy();
+  double power = 1.0;  // 3^-k
+  for (double i = 0.0; i < k && power > 1e-20; ++i) power /= 3.0;
+  const double choices = k * log2_of(3.0) + log2_of(1.0 - 2.0 * power);
+  const double price = log2_of(std::max(whole.weight - 1.0, 1.0)) + choices - k * whole.entropy() +
+                       left.n_classes * left.entropy() + right.n_classes * right.entropy();
   return gain > price / whole.weight + kTie;
 }
 

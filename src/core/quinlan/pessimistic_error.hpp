@@ -6,9 +6,23 @@
 // approximation with continuity correction, and between none and one it is interpolated.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
+#include "base/portable_math.hpp"
+#include "base/vector_math.hpp"
+
 namespace committee {
+
+// base^exponent for a base in (0, 1] and an exponent that is not negative, the same on every
+// processor.
+inline double power_of(double base, double exponent) {
+  Doubles x{};
+  x[0] = std::min(exponent * log_of(base), 0.0);
+  Doubles power;
+  exp_of_negative(x, power);
+  return power[0];
+}
 
 struct PessimisticError {
   double confidence = 0.25;
@@ -23,7 +37,7 @@ struct PessimisticError {
     if (e < 0.9999) return none(n) + e * (some(n, 1.0) - none(n));
     return some(n, e);
   }
-  double none(double n) const { return n * (1.0 - std::pow(confidence, 1.0 / n)); }
+  double none(double n) const { return n * (1.0 - power_of(confidence, 1.0 / n)); }
   // Beyond n - 1/2 errors the approximation has no room left.
   double some(double n, double e) const {
     if (e + 0.5 >= n) return 0.67 * (n - e);

@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/portable_math.hpp"
+
 namespace committee {
 
 // Files hold these numbers.
@@ -27,7 +29,7 @@ enum class Criterion : std::uint8_t {
 };
 constexpr Criterion kLastCriterion = Criterion::kPoisson;
 
-inline double x_log2_x(double x) { return x > 0.0 ? x * std::log2(x) : 0.0; }
+inline double x_log2_x(double x) { return x > 0.0 ? x * log2_of(x) : 0.0; }
 
 // The same for a whole number: looked up where it is small, as nearly all are in deep nodes.
 class WholeLogs {

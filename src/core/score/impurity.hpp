@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "base/portable_math.hpp"
 #include "score/criterion.hpp"
 
 namespace committee {
@@ -49,7 +50,7 @@ inline void merge(Moments& into, const Moments& other) {
 // fraction d. Close to d = 0 the parts cancel to d^2 / 2, so the series is summed there.
 inline double half_deviance(double d) {
   if (d <= -1.0) return 1.0;
-  if (std::abs(d) > 0.0625) return (1.0 + d) * std::log1p(d) - d;
+  if (std::abs(d) > 0.0625) return (1.0 + d) * log1p_of(d) - d;
   double power = d * d;
   double sum = 0.0;
   for (int k = 2; k < 18; ++k) {  // 0.0625^16 is below the rounding error

@@ -85,39 +85,62 @@ class LevelTable {
   std::int32_t last_code_ = 0;
 };
 
+// Reads a column of a block, up to the first cell of something else.
+void read_block(const CellReading& reading, const RowBlock& block, NumberFormat format,
+                double* values, NumberSummary& sum) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53: the next integer rounds to it
+  std::string cell_scratch;
+  std::string number_scratch;
+  for (std::size_t row = 0; row < block.starts.size(); ++row) {
+    const std::string_view raw = reading.cells.raw(block, row, reading.column);
+    const std::string_view text = trimmed(unquoted(raw, cell_scratch));
+    WrittenNumber number;
+    if (read_number(text, format, number_scratch, number)) {
+      values[block.first_row + row] = number.value;
+      sum.is_whole &= number.is_whole;
+      sum.is_beyond_doubles |= number.is_whole && std::abs(number.value) >= kExact;
+      sum.has_leading_zero |= number.has_leading_zero;
+      sum.has_decimal_mark |= number.has_decimal_mark;
+    } else if (is_mark(text, reading.marks)) {
+      values[block.first_row + row] = std::numeric_limits<double>::quiet_NaN();
+      ++sum.n_missing;
+    } else {
+      sum.first_other = block.first_row + row;
+      return;
+    }
+  }
+}
+
 }  // namespace
 
-NumberSummary read_numbers(const CellReading& reading, NumberFormat format,
-                           std::span<double> values) {
-  constexpr double kExact = 9007199254740992.0;  // 2^53: the next integer rounds to it
-  std::vector<NumberSummary> parts(reading.cells.blocks().size());
-  std::vector<std::string> scratch(parts.size());
-  const auto read = [&](std::size_t block, std::size_t row, std::string_view cell) {
-    const std::string_view text = trimmed(cell);
-    NumberSummary& part = parts[block];
-    WrittenNumber number;
-    if (read_number(text, format, scratch[block], number)) {
-      values[row] = number.value;
-      part.is_whole &= number.is_whole;
-      part.is_beyond_doubles |= number.is_whole && std::abs(number.value) >= kExact;
-      part.has_leading_zero |= number.has_leading_zero;
-      part.has_decimal_mark |= number.has_decimal_mark;
-      return true;
-    }
-    values[row] = std::numeric_limits<double>::quiet_NaN();
-    ++part.n_missing;
-    return is_mark(text, reading.marks);
-  };
-  NumberSummary sum;
-  sum.first_other = for_each_cell(reading, read);
-  for (const NumberSummary& part : parts) {
+std::vector<NumberSummary> read_numbers(const CellReading& reading,
+                                        std::span<const std::size_t> columns, NumberFormat format,
+                                        std::span<double* const> values) {
+  const std::vector<RowBlock>& blocks = reading.cells.blocks();
+  const std::size_t n_columns = columns.size();
+  std::vector<NumberSummary> parts(blocks.size() * n_columns);
+  parallel_for(
+      blocks.size(), reading.n_threads,
+      [&](std::size_t block) {
+        CellReading own = reading;
+        for (std::size_t place = 0; place < n_columns; ++place) {
+          own.column = columns[place];
+          read_block(own, blocks[block], format, values[place], parts[block * n_columns + place]);
+        }
+      },
+      reading.monitor);
+  std::vector<NumberSummary> sums(n_columns);
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    NumberSummary& sum = sums[at % n_columns];
+    const NumberSummary& part = parts[at];
+    sum.first_other = std::min(sum.first_other, part.first_other);
     sum.n_missing += part.n_missing;
     sum.is_whole &= part.is_whole;
     sum.is_beyond_doubles |= part.is_beyond_doubles;
     sum.has_leading_zero |= part.has_leading_zero;
     sum.has_decimal_mark |= part.has_decimal_mark;
   }
-  return sum;
+  return sums;
 }
 
 std::size_t read_integers(const CellReading& reading, NumberFormat format,

@@ -38,9 +38,11 @@ struct NumberSummary {
   bool has_decimal_mark = false;
 };
 
-// Fills in numbers, NaN where they are missing.
-NumberSummary read_numbers(const CellReading& reading, NumberFormat format,
-                           std::span<double> values);
+// Fills in numbers of several columns, NaN where they are missing. A block is read column by
+// column, while it is in the cache.
+std::vector<NumberSummary> read_numbers(const CellReading& reading,
+                                        std::span<const std::size_t> columns, NumberFormat format,
+                                        std::span<double* const> values);
 
 // Fills in whole numbers and a byte a row, 1 for missing; returns the first row of something else.
 std::size_t read_integers(const CellReading& reading, NumberFormat format,

@@ -94,7 +94,8 @@ def _numbers(
     places = np.minimum(np.searchsorted(along, np.array(_QUANTILES) - 1e-12), len(order) - 1)
     low, middle, high = column.values[present][order[places]].tolist()
     shown = tuple(shown_value(column, value) for value in (low, middle, high))
-    if not np.isfinite([low, high]).all() or low >= high:
+    # Integers beyond 2**53 may differ and be the same double.
+    if not np.isfinite([low, high]).all() or float(low) >= float(high):
         return shown, np.empty(0)
     step = (float(high) - float(low)) / _BINS
     bins = np.clip((values - float(low)) / step, 0, _BINS - 1)
