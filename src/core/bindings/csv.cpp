@@ -197,7 +197,7 @@ void register_csv(nb::module_& m) {
           "Line and number of cells of the first row of another width (0 where a quote is never "
           "closed), or None.")
       .def("line", &BoundCells::line, nb::arg("row"), "The line on which a row begins, from 1.")
-      .def("cell", &BoundCells::cell, nb::arg("row"), nb::arg("columns"),
+      .def("cell", &BoundCells::cell, nb::arg("row"), nb::arg("column"),
            "The text of a cell, without quotes.")
       .def("numbers", &BoundCells::numbers, nb::arg("columns"), nb::arg("marks"),
            nb::arg("decimal") = ".", nb::arg("thousands") = "",
