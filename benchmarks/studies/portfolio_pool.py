@@ -131,6 +131,18 @@ def _net(kind: str) -> Callable[[], Any]:
     return make
 
 
+def _small_net(size: Size) -> Candidate:
+    """Return the net of the library; each fold stops by rows that it holds out itself."""
+    from committee.nets.classifier import NetClassifier
+    from committee.nets.cost import epoch_cost
+    from committee.nets.regressor import NetRegressor
+
+    kind: Any = NetClassifier if size.n_classes else NetRegressor
+    n_epochs = 40
+    cost = n_epochs * epoch_cost(size.n_rows, size.n_features, max(size.n_classes, 1))
+    return Candidate("", kind(), cost)
+
+
 def _neighbours(kind: str) -> Callable[[], Any]:
     def make() -> Any:
         import sklearn.neighbors
@@ -197,6 +209,7 @@ POOL: dict[str, Maker] = {
     "boosting, three leaves": _boosting(max_leaf_nodes=3, learning_rate=0.1),
     "extra-trees 1, 25 trees": _forest("ExtraTrees", 25, 1.0, 1),
     "forest .75, entropy": _forest("RandomForest", 60, 0.75, criterion="entropy"),
+    "small net": _small_net,
     "neighbours": _matrix(
         _neighbours("KNeighborsClassifier"), _neighbours("KNeighborsRegressor"), 5_000
     ),

@@ -75,7 +75,7 @@ def pose(info: TableInfo, seed: int, most_rows: int = MOST_ROWS) -> Problem:
         for reads, each in ((FEATURES, features), (MATRIX, matrix))
     }
     views = {FEATURES: test_features, MATRIX: encoder.apply(test_features)}
-    folds = FoldTeams(teams, Splits(splits), n_classes)
+    folds = FoldTeams(teams.__getitem__, Splits(splits), n_classes)
     return Problem(info.name, seed, size, folds, views, y, codes)
 
 

@@ -64,9 +64,9 @@ def classifier(members, **parameters):
 
 
 def test_own_members_get_raw_tables_and_are_chosen_among_others():
-    model = CommitteeClassifier(members=["boosting", ("pipeline", PIPELINE)], random_state=0)
+    model = CommitteeClassifier(members=["extra-trees", ("pipeline", PIPELINE)], random_state=0)
     model.set_params(budget=2.0).fit(TABLE, Y)
-    assert {entry.name for entry in model.leaderboard_} == {"boosting", "pipeline"}
+    assert {entry.name for entry in model.leaderboard_} == {"extra-trees", "pipeline"}
     assert "pipeline" in model.member_names_  # the target is linear
     assert np.mean(model.predict(TABLE) == Y) > 0.8
     assert np.isfinite(model.importances_.mean).all()

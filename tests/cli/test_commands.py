@@ -186,8 +186,6 @@ def test_explain_and_inspect_show_columns_and_models(command, folder, trained, t
 
 
 def test_contributions_of_columns_add_up_to_the_prediction(command, folder, expected):
-    if not hasattr(committee.CommitteeClassifier, "explain"):
-        pytest.skip("committees do not explain rows yet")
     result = command("explain", "m.committee", "new.csv", "--class", "yes", "-k", "id", cwd=folder)
     assert result.returncode == 0, result.stderr
     rows = rows_of(result.stdout)
@@ -229,3 +227,28 @@ def test_tables_from_standard_input_and_several_files(command, folder, tmp_path)
     assert piped.returncode == files.returncode == 0, piped.stderr + files.stderr
     scores = [json.loads(result.stdout)["score"] for result in (piped, files)]
     assert scores[0] == scores[1]
+
+
+def test_predict_says_what_is_new_in_the_rows(command, folder, trained, tables, tmp_path):
+    new = tables[1].assign(zip="99999")
+    new.to_csv(tmp_path / "n.csv", index=False, sep=";", decimal=",")
+    result = command("predict", folder / "m.committee", "n.csv", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "40 of 40 rows have new values" in result.stderr
+    assert "zip: 40 with unseen levels" in result.stderr
+    assert len(result.stdout.splitlines()) == 41
+
+
+def test_intervals_and_the_positive_class(command, folder, tmp_path):
+    arguments = ("train", folder / "old.csv", "--ignore", "id", "--budget", "0.1", "--quiet")
+    result = command(*arguments, "-t", "size", "-o", "size.committee", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    new = folder / "new.csv"
+    result = command("predict", "size.committee", new, "--interval", "0.8", cwd=tmp_path)
+    rows = rows_of(result.stdout)
+    assert all(float(row["low"]) < float(row["prediction"]) < float(row["high"]) for row in rows)
+    result = command(
+        *arguments, "-t", "churned", "--positive", "NO", "--scoring", "f1", cwd=tmp_path
+    )
+    assert result.returncode == 0, result.stderr
+    assert committee.load(tmp_path / "model.committee").positive == "no"

@@ -135,7 +135,7 @@ def test_an_interrupt_before_there_is_a_committee_writes_nothing(training, tmp_p
 
 
 def test_a_reader_that_has_seen_enough_ends_a_command_silently(start, folder, trained):
-    (folder / "many.csv").write_text("id;size;zip;since\n" + "x;1,5;01067;01.01.2024\n" * 20_000)
+    (folder / "many.csv").write_text("id;size;zip;since\n" + "x;0,5;01067;01.06.2024\n" * 20_000)
     process = start("predict", "m.committee", "many.csv", cwd=folder)
     assert process.stdout.readline().startswith("prediction")
     process.stdout.close()

@@ -16,7 +16,7 @@ from committee.files.archive import BadContent
 from committee.files.codec import decode, encode
 from committee.nets.classifier import NetClassifier
 from committee.nets.cost import epoch_cost
-from committee.nets.fold_fits import fit_net_folds
+from committee.nets.fold_fits import NetFoldFits
 from committee.nets.regressor import NetRegressor
 
 SMALL = {"n_units": 32, "random_state": 0}
@@ -258,6 +258,14 @@ def test_verbose_prints_epochs(rng, capsys):
 # --- folds --------------------------------------------------------------------------------------
 
 
+def fitted_folds(model, table, y, weights, parts, n_epochs=10**9):
+    """Models of all folds after so many epochs at most, and the choice among the epochs."""
+    fits = NetFoldFits.begin(model, table, y, weights, parts)
+    while not fits.search.is_done and len(fits.search.choice.losses) < n_epochs:
+        fits.search.step()
+    return fits.models(fits.search.choice), fits.search.choice
+
+
 @pytest.mark.parametrize("kind", [NetClassifier, NetRegressor])
 def test_folds_have_one_number_of_epochs_that_suits_their_held_out_rows(kind, rng):
     table, classes, numbers = mixed(rng)
@@ -265,7 +273,7 @@ def test_folds_have_one_number_of_epochs_that_suits_their_held_out_rows(kind, rn
     weights = rng.integers(0, 3, len(y)).astype(float)
     parts = [np.arange(k, len(y), 4) for k in range(4)]
     model = kind(**SMALL, patience=3, n_jobs=2)
-    models, choice = fit_net_folds(model, table, y, weights, parts)
+    models, choice = fitted_folds(model, table, y, weights, parts)
     assert {each.n_epochs_ for each in models} == {choice.n_epochs}
     assert choice.n_epochs == np.argmin(choice.losses) + 1
     losses = []
@@ -282,7 +290,7 @@ def test_folds_have_one_number_of_epochs_that_suits_their_held_out_rows(kind, rn
         losses.append(loss)
     totals = [weights[part].sum() for part in parts]
     assert np.average(losses, weights=totals) == pytest.approx(min(choice.losses))
-    again, _ = fit_net_folds(clone(model).set_params(n_jobs=1), table, y, weights, parts)
+    again, _ = fitted_folds(clone(model).set_params(n_jobs=1), table, y, weights, parts)
     same_predictions(models[2], again[2], table)
 
 
@@ -292,8 +300,8 @@ def test_a_fold_learns_nothing_from_the_targets_of_its_part(rng):
     changed = numbers.copy()
     changed[parts[0]] = rng.permutation(changed[parts[0]])
     model = NetRegressor(**SMALL, max_epochs=3, patience=3)
-    first, _ = fit_net_folds(model, table, numbers, None, parts, lambda n: n < 1)
-    second, _ = fit_net_folds(model, table, changed, None, parts, lambda n: n < 1)
+    first, _ = fitted_folds(model, table, numbers, None, parts, 1)
+    second, _ = fitted_folds(model, table, changed, None, parts, 1)
     np.testing.assert_allclose(first[0].predict(table), second[0].predict(table), rtol=0.05)
     assert (first[1].predict(table) != second[1].predict(table)).any()
 

@@ -162,7 +162,7 @@ def _stretches(times: NDArray[np.int64], n_stretches: int) -> NDArray[np.intp]:
     Examples
     --------
     >>> _stretches(np.array([3, 0, 1, 1, 2, 3]), 3).tolist()
-    [2, 0, 0, 0, 1, 2]
+    [2, 0, 1, 1, 1, 2]
     """
     counts = np.bincount(times)
     middle = np.cumsum(counts) - counts / 2

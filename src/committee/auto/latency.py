@@ -19,11 +19,13 @@ from committee.auto.portfolio import MATRIX
 from committee.auto.selection import Selection
 from committee.base.arrays import Floats, Rows
 from committee.combining.selection.candidate_scores import MemberPredictions
+from committee.nets.net_model import NetModel
 
 _READING = 2.6e-5  # of a feature, by each model
 _ENCODING = 1.0e-4  # of a feature as a column of the matrix
 _SMALL_TREE, _SMALL_LEAF = 2.0e-6, 1.2e-7  # of a tree that is not walked, and of each of its leaves
 _LEVEL, _FAR_LEAF = 2.7e-5, 2.5e-8  # of a level of other trees; of a leaf, which may be far away
+_WEIGHT = 2.5e-7  # of a weight between units of a net, for each member of the net
 _NUMBER = 1.0e-5  # of a number that a model of another kind consists of
 _UNKNOWN = 0.2  # of a model that nothing is known of
 
@@ -70,6 +72,9 @@ def _model_cost(model: Any) -> float:
     if forests:
         counts = np.concatenate([forest.leaf_counts() for forest in forests])
         return float(sum(_tree_cost(int(count)) for count in counts))
+    if isinstance(model, NetModel):
+        sizes = model._net.sizes
+        return _WEIGHT * sizes.n_units**2 * sizes.n_layers * sizes.n_members
     numbers = [value.size for value in vars(model).values() if isinstance(value, np.ndarray)]
     is_known = any(name.endswith("_") for name in vars(model)) and sum(numbers) > 0
     return _NUMBER * sum(numbers) if is_known else _UNKNOWN

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from committee.auto.budget import forest_cost, linear_cost, round_cost
+from committee.nets.cost import epoch_cost
 
 # What a member learns from: features, the same as a matrix of numbers, or the table as it came.
 FEATURES, MATRIX, TABLE = "features", "matrix", "table"
@@ -50,7 +51,7 @@ class Candidate:
     estimator : estimator
         Not fitted.
     cost : float
-        Units of a fit to all rows; of one round for boosting.
+        Units of a fit to all rows; of one round of boosting, of one epoch of a net.
     reads : {"features", "matrix", "table"}
         What it learns from.
     """
@@ -114,6 +115,7 @@ def portfolio(size: Size) -> Iterator[Candidate]:
     # ends with its first member is better with boosting.
     yield _linear(size)
     yield _boosting("boosting, deep", size)
+    yield _net(size)
     # (0.4; -0.1 ± 0.7) The only trees that are not boosted: a member of 4 committees in 10. All
     # features at each node cost half as much again and gained nothing; random forests neither.
     yield _extra_trees(size)
@@ -149,6 +151,15 @@ def _extra_trees(size: Size) -> Candidate:
     tried, is_numbers = size.n_features**0.5, not size.n_classes
     cost = forest_cost(size.n_rows, tried, _FOREST_TREES, is_numbers=is_numbers)
     return Candidate("extra-trees", estimator, cost)
+
+
+def _net(size: Size) -> Candidate:
+    from committee.nets.classifier import NetClassifier
+    from committee.nets.regressor import NetRegressor
+
+    kind: Any = NetClassifier if size.n_classes else NetRegressor
+    cost = epoch_cost(size.n_rows, size.n_features, size.n_classes or 1)
+    return Candidate("net", kind(), cost)
 
 
 def _linear(size: Size) -> Candidate:

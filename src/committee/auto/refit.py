@@ -15,6 +15,7 @@ from committee.combining.fold_mean import FoldMean
 from committee.evaluation.scored_target import ScoredTarget
 from committee.forests.fit import ForestModel
 from committee.members.training import Task, TrainingData
+from committee.nets.net_model import NetModel
 from committee.tables.native_table import AnyTable
 
 
@@ -70,6 +71,8 @@ def unfitted(member: FoldMean) -> Any:
     estimator = clone(models[0])
     if isinstance(estimator, BoostingModel):
         return estimator.set_params(**models[0].chosen_params_, early_stopping=False)
+    if isinstance(estimator, NetModel):
+        return estimator.set_params(max_epochs=models[0].n_epochs_, early_stopping=False)
     if isinstance(estimator, ForestModel):
         return estimator.set_params(n_estimators=sum(model.n_trees_ for model in models))
     return estimator

@@ -25,9 +25,13 @@ from committee.boosting.fold_fits import FoldFits
 from committee.boosting.rounds import RoundChoice
 from committee.forests.fit import ForestModel
 from committee.members.training import Task
+from committee.nets.epochs import EpochChoice
+from committee.nets.fold_fits import NetFoldFits
+from committee.nets.net_model import NetModel
 
 _STEP = 0.25  # units that a step should not exceed by far, where it can be made smaller
 _MOST_ROUNDS, _LEAST_ROUNDS = 10, 30  # of boosting in a step; in all, to be worth beginning
+_LEAST_EPOCHS = 5  # of a net, to be worth beginning
 _BAG_SHARE = 0.1  # of the time of a fit that a bag takes, as long as none was made
 _MOST_TREES, _LEAST_TREES = 20, 5  # of a forest in a step
 
@@ -170,6 +174,37 @@ class BoostingRun(Run):
         return search.choice, bool(search.reason)
 
     def _models(self, made: RoundChoice) -> list[Any]:
+        assert self._fits is not None
+        return self._fits.models(made)
+
+
+class NetRun(Run):
+    """A step is an epoch of all folds, which have one number of epochs."""
+
+    def __init__(self, teams: FoldTeams, candidate: Candidate, number: int) -> None:
+        super().__init__(teams, candidate, number)
+        self._fits: NetFoldFits | None = None
+
+    @property
+    def cost(self) -> int:
+        return micro(self.candidate.cost * self.teams.work)
+
+    @property
+    def least(self) -> int:
+        return _LEAST_EPOCHS * self.cost
+
+    def _step(self, made: Any) -> tuple[EpochChoice, bool]:
+        if self._fits is None:
+            team = self.teams.team(self.candidate.reads)
+            template = self.teams.template(self.candidate, self.number)
+            model = template.copy(resolve_threads(team.n_jobs))
+            parts = [test for _, test in self.teams.splits]
+            self._fits = NetFoldFits.begin(model, team.shared, team.y, team.weights, parts)
+        search = self._fits.search
+        search.step()
+        return search.choice, search.is_done
+
+    def _models(self, made: EpochChoice) -> list[Any]:
         assert self._fits is not None
         return self._fits.models(made)
 
@@ -331,6 +366,8 @@ def begin_run(teams: FoldTeams, candidate: Candidate, number: int) -> Run:
     """Return the run that suits a candidate."""
     if isinstance(candidate.estimator, BoostingModel):
         return BoostingRun(teams, candidate, number)
+    if isinstance(candidate.estimator, NetModel):
+        return NetRun(teams, candidate, number)
     if isinstance(candidate.estimator, ForestModel):
         return ForestRun(teams, candidate, number)
     if isinstance(candidate, ConstantCandidate):

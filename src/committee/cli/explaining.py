@@ -26,8 +26,6 @@ def write_contributions(
 ) -> None:
     """Write what each column adds to the prediction of each row."""
     model = load_model(model_path)
-    if not hasattr(model, "explain"):
-        raise ValueError("the model cannot explain rows")
     known = KnownTable.open(model, paths, options)
     explained = model.explain(known.X)
     rows = range(len(explained.contributions))

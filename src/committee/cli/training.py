@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from committee.auto.committee import CommitteeClassifier
 from committee.auto.train import Problem, open_table, pose
 from committee.cli.endings import INTERRUPTED_WITH_MODEL
 from committee.cli.progress import shown_progress
@@ -91,8 +90,6 @@ def _positive(positive: str | None, problem: Problem) -> dict[str, Any]:
     folded = {name.lower(): label for name, label in labels.items()}
     if positive not in labels and positive.lower() not in folded:
         raise ValueError(f"positive must be one of the classes {listed(labels)}; got {positive!r}")
-    if "positive" not in CommitteeClassifier().get_params():
-        raise ValueError("positive classes cannot be named yet")
     return {"positive": labels.get(positive, folded.get(positive.lower()))}
 
 

@@ -45,10 +45,9 @@ def write_predictions(
     known = KnownTable.open(load_model(model_path), paths, options)
     X = known.X
     found = predictions(known.model, X, interval)
-    if hasattr(known.model, "novelty"):
-        novelty = known.model.novelty(X)
-        if novelty.rows.any():
-            _say("; ".join(repr(novelty).splitlines()[: 1 + _NOVELTIES]))
+    novelty = known.model.novelty(X)
+    if novelty.rows.any():
+        _say("; ".join(repr(novelty).splitlines()[: 1 + _NOVELTIES]))
     write_with_kept(known, keep, found, output, as_json=as_json)
 
 
@@ -76,8 +75,6 @@ def predictions(model: Any, X: Source, interval: float | None = None) -> dict[st
     if not hasattr(model, "classes_"):
         found = {"prediction": model.predict(X)}
         if interval is not None:
-            if not hasattr(model, "predict_interval"):
-                raise ValueError("the model has no intervals")
             ends = model.predict_interval(X, interval)
             found |= {"low": ends[:, 0], "high": ends[:, 1]}
         return found

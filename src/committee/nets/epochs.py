@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from committee import _core
 from committee.base.arrays import Floats
-from committee.base.work import Progress, in_order
+from committee.base.work import in_order
 
 Parameters = NDArray[np.float32]
 
@@ -94,7 +94,7 @@ class NetRun:
         return parameters, self.unseen.loss(_core.Net(self.shape, parameters), n_threads)
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class EpochChoice:
     """Nets after the best epoch.
 
@@ -102,26 +102,19 @@ class EpochChoice:
     ----------
     n_epochs : int
         Its number, from one; 0 if no loss was finite.
-    losses : list of float
+    losses : tuple of float
         Mean loss on unseen rows after each epoch that was run.
     parameters : list of ndarray
         Of each net.
     """
 
     n_epochs: int = 0
-    losses: list[float] = field(default_factory=list)
-    parameters: list[Parameters] = field(default_factory=list)
+    losses: tuple[float, ...] = ()
+    parameters: Sequence[Parameters] = ()
 
 
-def run_epochs(
-    runs: Sequence[NetRun],
-    max_epochs: int,
-    patience: int,
-    progress: Progress,
-    n_threads: int,
-    may_go_on: Callable[[int], bool] = lambda n_epochs: True,
-) -> EpochChoice:
-    """Run epochs of all nets until their mean loss has not fallen for some.
+class EpochSearch:
+    """Runs epochs of all nets until their mean loss has not fallen for some.
 
     Parameters
     ----------
@@ -131,39 +124,47 @@ def run_epochs(
         The most epochs.
     patience : int
         Epochs without a lower loss that end it.
-    progress : Progress
-        Shows how far it is.
     n_threads : int
         Threads: several nets run side by side, a single one uses all.
-    may_go_on : callable
-        Called with the number of epochs so far; False ends it.
 
-    Returns
-    -------
+    Attributes
+    ----------
     choice : EpochChoice
-        The nets after the best epoch.
+        The nets after the best epoch so far.
+    is_done : bool
+        Whether it has ended.
     """
-    choice = EpochChoice()
-    n_workers = min(n_threads, len(runs))
-    own_threads = n_threads if len(runs) == 1 else 1
-    totals = [1.0 if run.unseen is None else run.unseen.total for run in runs]
-    least = math.inf
-    for number in range(1, max_epochs + 1):
-        calls = [(run, own_threads) for run in runs]
+
+    def __init__(
+        self, runs: Sequence[NetRun], max_epochs: int, patience: int, n_threads: int
+    ) -> None:
+        self.runs, self.max_epochs, self.patience = runs, max_epochs, patience
+        self.choice, self.is_done = EpochChoice(), False
+        self._least = math.inf
+        self._n_workers = min(n_threads, len(runs))
+        self._own_threads = n_threads if len(runs) == 1 else 1
+        self._totals = [1.0 if run.unseen is None else run.unseen.total for run in runs]
+
+    def step(self) -> None:
+        """Run one epoch of all nets."""
+        calls = [(run, self._own_threads) for run in self.runs]
         done: list[Any] = list(
-            in_order(NetRun.advance, calls, n_workers, use_threads=True, own=True)
+            in_order(NetRun.advance, calls, self._n_workers, use_threads=True, own=True)
         )
-        parts = [total * loss for total, (_, loss) in zip(totals, done, strict=True)]
+        loss = self._mean([loss for _, loss in done])
+        before = self.choice
+        losses = (*before.losses, loss)
+        if self.runs[0].unseen is None or loss < self._least:
+            self._least = loss
+            self.choice = EpochChoice(len(losses), losses, [parameters for parameters, _ in done])
+        else:
+            self.choice = replace(before, losses=losses)
+        waited = len(losses) - self.choice.n_epochs
+        self.is_done = len(losses) == self.max_epochs or waited >= self.patience
+
+    def _mean(self, losses: Sequence[float]) -> float:
+        parts = [total * loss for total, loss in zip(self._totals, losses, strict=True)]
         # One infinite loss is enough; without unseen rows it is NaN.
-        loss = sum(parts) if not np.isfinite(parts).all() else math.fsum(parts) / math.fsum(totals)
-        choice.losses.append(loss)
-        progress.advance()
-        if runs[0].unseen is None or loss < least:
-            least = loss
-            choice.n_epochs = number
-            choice.parameters = [parameters for parameters, _ in done]
-        elif number - choice.n_epochs >= patience:
-            break
-        if not may_go_on(number):
-            break
-    return choice
+        if not np.isfinite(parts).all():
+            return sum(parts)
+        return math.fsum(parts) / math.fsum(self._totals)

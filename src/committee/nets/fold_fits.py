@@ -2,69 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from committee.base.arrays import Rows
-from committee.nets.epochs import EpochChoice
-from committee.nets.net_model import NetFit, NetModel, NetSettings
-
-Model = TypeVar("Model", bound=NetModel)
+from committee.nets.epochs import EpochChoice, EpochSearch
+from committee.nets.net_model import FoldRows, NetFit, NetModel, NetSettings
 
 
-def fit_net_folds(
-    model: Model,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    parts: Sequence[Rows],
-    may_go_on: Callable[[int], bool] = lambda n_epochs: True,
-) -> tuple[list[Model], EpochChoice]:
-    """Return copies of an estimator fitted to all rows but a part each.
+@dataclass(frozen=True, eq=False)
+class NetFoldFits:
+    """The fits of a net to all folds but one, which share the knots of the whole table.
 
-    Parameters
+    `search` runs their epochs, `models` returns the nets after the best one of a choice.
+
+    Attributes
     ----------
     model : NetClassifier or NetRegressor
-        Not fitted.
-    X, y, sample_weight
-        As in `fit`. Knots are those of the whole table; they do not look at the target.
-    parts : sequence of ndarray of int
-        Rows that are held out, which decide the number of epochs together.
-    may_go_on : callable
-        Called with the number of epochs so far; False ends the search for more.
-
-    Returns
-    -------
-    models : list of estimators
-        Fitted.
-    choice : EpochChoice
-        The number of epochs, and the mean loss after each.
+        Its parameters are those of all fits.
+    fit : NetFit
+        What the fits have in common.
+    parts : list of (rows, held out rows)
+        Of each fit.
+    search : EpochSearch
+        The epochs so far.
 
     Examples
     --------
     >>> from committee.nets.classifier import NetClassifier
     >>> X = np.linspace(-1, 1, 60).reshape(-1, 1)
-    >>> parts = [np.arange(0, 60, 2), np.arange(1, 60, 2)]
-    >>> model = NetClassifier(n_units=16, max_epochs=5, random_state=0)
-    >>> models, choice = fit_net_folds(model, X, X[:, 0] > 0, None, parts)
-    >>> len(models), models[0].n_epochs_ == choice.n_epochs
+    >>> folds = [np.arange(0, 60, 2), np.arange(1, 60, 2)]
+    >>> model = NetClassifier(n_units=16, random_state=0)
+    >>> fits = NetFoldFits.begin(model, X, X[:, 0] > 0, None, folds)
+    >>> for _ in range(5):
+    ...     fits.search.step()
+    >>> models = fits.models(fits.search.choice)
+    >>> len(models), models[0].n_epochs_ <= 5
     (2, True)
     """
-    settings = replace(NetSettings.of(model), early_stopping=True)
-    fit = NetFit(model, settings, X, y, sample_weight)
-    folds = []
-    for part in parts:
-        held_out = np.zeros_like(fit.rows.order.counts)
-        held_out[part] = fit.rows.order.counts[part]
-        folds.append(fit.fold(held_out))
-    fits, choice = fit.run(folds, may_go_on)
-    models = []
-    for attributes in fits:
-        fitted = clone(model)
-        fitted._replace_fitted(attributes)
-        models.append(fitted)
-    return models, choice
+
+    model: NetModel
+    fit: NetFit
+    parts: list[FoldRows]
+    search: EpochSearch
+
+    @classmethod
+    def begin(
+        cls, model: NetModel, X: Any, y: Any, sample_weight: Any, folds: Sequence[Rows]
+    ) -> NetFoldFits:
+        """Prepare the fits of a net to all rows but a fold, for each fold."""
+        settings = replace(NetSettings.of(model), early_stopping=True)
+        fit = NetFit(model, settings, X, y, sample_weight)
+        parts: list[FoldRows] = []
+        for rows in folds:
+            held_out = np.zeros_like(fit.rows.order.counts)
+            held_out[rows] = fit.rows.order.counts[rows]
+            parts.append(fit.fold(held_out))
+        return cls(model, fit, parts, fit.search(parts))
+
+    def models(self, choice: EpochChoice) -> list[Any]:
+        """Return an estimator for each fold."""
+        models = []
+        for attributes in self.fit.attributes(self.parts, choice):
+            fitted = clone(self.model)
+            fitted._replace_fitted(attributes)
+            models.append(fitted)
+        return models

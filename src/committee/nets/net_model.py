@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -25,7 +25,7 @@ from committee.evaluation.content_order import Counts
 from committee.evaluation.scored_target import ScoredTarget
 from committee.files.parts import Part, array, instance, whole
 from committee.nets.cost import affordable_knots, automatic_batch
-from committee.nets.epochs import EpochChoice, NetRun, UnseenRows, run_epochs
+from committee.nets.epochs import EpochChoice, EpochSearch, NetRun, UnseenRows
 from committee.nets.fitted_net import FittedNet, NetSizes
 from committee.nets.training_rows import NetTable, TrainingRows, columns_of
 from committee.tables.native_table import AnyTable
@@ -123,9 +123,7 @@ class NetModel(Estimator):
             settings = NetSettings.of(self)
             fit = NetFit(self, settings, X, y, sample_weight)
             running_fit().begin(fit.table.table.n_rows, fit.table.schema.n_features)
-            rows, unseen = fit.parts(eval_set)
-            (attributes,), _ = fit.run([(rows, unseen)])
-            self._replace_fitted(attributes)
+            self._replace_fitted(fit.run(fit.part(eval_set)))
             running_fit().end("%d epochs of %d", self.n_epochs_, len(self.validation_losses_))
         return self
 
@@ -217,6 +215,10 @@ class NetSettings:
         }
 
 
+# Rows to learn from, and rows to stop early by.
+FoldRows = tuple[TrainingRows, UnseenRows | None]
+
+
 class NetFit:
     """One fit, or the fits of several folds, which share the reading of the table.
 
@@ -250,7 +252,7 @@ class NetFit:
             settings.n_threads,
         )
 
-    def parts(self, eval_set: Any) -> tuple[TrainingRows, UnseenRows | None]:
+    def part(self, eval_set: Any) -> FoldRows:
         """Return rows to learn from, and rows to stop early by."""
         if not self.settings.early_stopping:
             if eval_set is not None:
@@ -281,19 +283,14 @@ class NetFit:
         reals = None if scale is None else scale.to_net(target.table)
         return UnseenRows(codes, fractions, classes, reals, weights)
 
-    def fold(self, part: Counts) -> tuple[TrainingRows, UnseenRows]:
+    def fold(self, part: Counts) -> FoldRows:
         """Return all rows but a part, and this part to measure on."""
         return self.rows.without(part)
 
-    def run(
-        self,
-        parts: Sequence[tuple[TrainingRows, UnseenRows | None]],
-        may_go_on: Callable[[int], bool] = lambda n_epochs: True,
-    ) -> tuple[list[dict[str, Any]], EpochChoice]:
-        """Fit a net to each part; return their fitted attributes."""
+    def search(self, parts: Sequence[FoldRows]) -> EpochSearch:
+        """Return the search for the number of epochs of nets that are fitted to each part."""
         settings = self.settings
-        sizes = settings.sizes(self.rows.target.n_values)
-        shape = sizes.shape(self.rows.encoder)
+        shape = self._sizes.shape(self.rows.encoder)
         runs = [
             NetRun(
                 shape,
@@ -307,31 +304,43 @@ class NetFit:
         n_epochs = settings.max_epochs
         if settings.early_stopping and parts[0][1] is None:
             n_epochs = min(n_epochs, _FEW_ROWS_EPOCHS)
-        progress = Progress(type(self.model).__name__, "epochs", n_epochs, settings.verbose)
-        choice = run_epochs(
-            runs, n_epochs, settings.patience, progress, settings.n_threads, may_go_on
-        )
+        return EpochSearch(runs, n_epochs, settings.patience, settings.n_threads)
+
+    def run(self, part: FoldRows) -> dict[str, Any]:
+        """Fit a net; return its fitted attributes."""
+        search = self.search([part])
+        name, verbose = type(self.model).__name__, self.settings.verbose
+        progress = Progress(name, "epochs", search.max_epochs, verbose)
+        while not search.is_done:
+            search.step()
+            progress.advance()
+        return self.attributes([part], search.choice)[0]
+
+    def attributes(self, parts: Sequence[FoldRows], choice: EpochChoice) -> list[dict[str, Any]]:
+        """Return the fitted attributes of a net for each part."""
         if not choice.parameters or not all(np.isfinite(each).all() for each in choice.parameters):
             raise ValueError(
                 "the net has not converged: learning_rate must be smaller; got "
-                f"{settings.learning_rate}"
+                f"{self.settings.learning_rate}"
             )
-        fits = [
-            self._attributes(rows, sizes, parameters, choice)
+        return [
+            self._attributes(rows, parameters, choice)
             for (rows, _), parameters in zip(parts, choice.parameters, strict=True)
         ]
-        return fits, choice
+
+    @property
+    def _sizes(self) -> NetSizes:
+        return self.settings.sizes(self.rows.target.n_values)
 
     def _attributes(
         self,
         rows: TrainingRows,
-        sizes: NetSizes,
         parameters: NDArray[np.float32],
         choice: EpochChoice,
     ) -> dict[str, Any]:
         schema = self.table.schema
         attributes = self.model._described(rows) | {
-            "_net": FittedNet(rows.encoder, sizes, parameters, rows.target.codes is not None),
+            "_net": FittedNet(rows.encoder, self._sizes, parameters, rows.target.codes is not None),
             "schema_": schema,
             "n_features_in_": schema.n_features,
             "n_epochs_": choice.n_epochs,
