@@ -580,8 +580,10 @@ for attribute in ("n_rows", "n_columns", "header", "fault"):
     value_of(f"CsvCells.{attribute}", cells)
 method("CsvCells.line", cells, row=1)
 method("CsvCells.cell", cells, row=1, column=2)
-for name in ("numbers", "integers"):
-    method(f"CsvCells.{name}", cells, column=0, marks=lambda: ["?"], decimal=",", thousands="")
+method(
+    "CsvCells.numbers", cells, columns=lambda: [0], marks=lambda: ["?"], decimal=",", thousands=""
+)
+method("CsvCells.integers", cells, column=0, marks=lambda: ["?"], decimal=",", thousands="")
 method("CsvCells.dates", cells, column=1, marks=lambda: ["?"], order="ymd")
 method("CsvCells.levels", cells, column=2, trimmed=True)
 

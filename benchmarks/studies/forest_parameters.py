@@ -146,6 +146,22 @@ QUESTIONS = {
         },
         numbers=False,
     ),
+    "leaf_smoothing": Question(
+        {
+            "0": raw(_RF),
+            "0.3": raw(_RF, leaf_smoothing=0.3),
+            "2 rows": raw(_RF, min_samples_leaf=2),
+        },
+        numbers=False,
+    ),
+    "leaf_smoothing of extra-trees": Question(
+        {
+            "0": raw(_ET),
+            "0.3": raw(_ET, leaf_smoothing=0.3),
+            "2 rows": raw(_ET, min_samples_leaf=2),
+        },
+        numbers=False,
+    ),
     "extra-trees": Question(
         {
             "scikit-learn": peer(_ET),

@@ -219,3 +219,12 @@ def test_weights_count_in_the_folds_as_repetitions_do_on_average():
         repeated.append(model.fit(X[rows], y[rows]).predict(new))
     error = np.std(np.subtract(weighted, repeated), axis=0, ddof=1) / 8**0.5
     assert (np.abs(np.mean(weighted, axis=0) - np.mean(repeated, axis=0)) < 5 * error + 0.1).all()
+
+
+def test_a_constant_is_no_member_where_only_the_order_of_rows_counts(rng):
+    X = rng.normal(size=(300, 4))
+    y = X[:, 0] + X[:, 1] + rng.normal(size=300) > 0
+    model = CommitteeClassifier(budget=0.5, scoring="roc_auc", random_state=0).fit(X, y)
+    weights = {entry.name: entry.weight for entry in model.leaderboard_.entries}
+    assert weights["constant"] == 0.0
+    assert model.score_.score > 0.75

@@ -29,6 +29,7 @@ N_RESAMPLES = 60
 # Of a draw: rows times members times values; but so many rows.
 _MOST_NUMBERS, _LEAST_ROWS = 2**16, 500
 _LEAST_DRAWS = 12
+_NOTHING = 0.01  # of what a committee gains over a constant: too little to need one as a member
 _CERTAIN = 0.97  # evidence that needs no constant besides
 _LEAST_WEIGHT = 0.03  # of a member: less does nothing but take time in predictions
 _SLOW = 4  # so many times fewer, and fewer draws, where a score takes milliseconds
@@ -208,7 +209,20 @@ class Resamples:
     def _steady(self) -> Selection:
         weights = np.mean([draw.weights for draw in self.draws], axis=0)
         weights[weights < min(_LEAST_WEIGHT, weights.max())] = 0.0
-        return Selection.calibrated(self.predictions, weights / weights.sum())
+        found = Selection.calibrated(self.predictions, weights / weights.sum())
+        if self.constant is None or not 0 < found.weights[self.constant] < 1:
+            return found
+        weights[self.constant] = 0.0
+        others = Selection.calibrated(self.predictions, weights / weights.sum())
+        # Metrics that look at the order of rows only see next to nothing of a constant, however
+        # large its weight.
+        constant = Selection(np.eye(self.predictions.n_members)[self.constant], 1.0)
+        best, without, least = (self._score_of(each) for each in (found, others, constant))
+        return others if without >= best - _NOTHING * abs(best - least) else found
+
+    def _score_of(self, selection: Selection) -> float:
+        seen = self._as_seen(selection.combine(self.predictions.predicted))
+        return self._score(seen, np.arange(len(seen)))
 
     def _evidence(self, selection: Selection) -> float:
         """Return the share that what is gained over the constant has of what is seen of it.

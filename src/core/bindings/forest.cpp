@@ -68,18 +68,9 @@ Forest grow(const DatasetObject& dataset, std::size_t n_trees,
   const std::size_t n_features = dataset.dataset.n_features();
   const Target target = make_target(n_rows, classes, n_classes, reals);
   const GrowOptions tree_options = options_of(settings, n_features, target);
-  const ForestOptions options{first_tree,
-                              n_trees,
-                              tree_seed,
-                              plan,
-                              row_seed,
-                              feature_plan,
-                              feature_seed,
-                              balance_classes,
-                              ccp_alpha,
-                              leaf_smoothing,
-                              use_records,
-                              checked_threads(n_threads)};
+  const ForestOptions options{first_tree, n_trees,        tree_seed,    plan,
+                              row_seed,   feature_plan,   feature_seed, balance_classes,
+                              ccp_alpha,  leaf_smoothing, use_records,  checked_threads(n_threads)};
   if (plan != nullptr && plan->n_rows() != n_rows) {
     throw nb::value_error("the plan must be for the rows of the dataset");
   }
@@ -321,7 +312,8 @@ void register_forest(nb::module_& m) {
         nb::arg("tree_seed") = 0, nb::arg("plan") = nb::none(), nb::arg("row_seed") = 0,
         nb::arg("feature_plan") = nb::none(), nb::arg("feature_seed") = 0,
         nb::arg("balance_classes") = false, nb::arg("ccp_alpha") = 0.0,
-        nb::arg("leaf_smoothing") = 0.0, nb::arg("use_records") = true, nb::arg("n_threads") = 1, nb::arg("progress") = nb::none(),
+        nb::arg("leaf_smoothing") = 0.0, nb::arg("use_records") = true, nb::arg("n_threads") = 1,
+        nb::arg("progress") = nb::none(),
         "Grow trees first_tree, first_tree + 1, ... of a forest; progress counts trees.");
 }
 
