@@ -19,9 +19,9 @@ import numpy as np
 from benchmarks.harness.datasets import TEST_SHARE, TableInfo, cut_table, read_table
 from benchmarks.studies.portfolio_pool import Maker
 
-from committee.auto.bags import FoldTeams
 from committee.auto.columns import FeatureReader
 from committee.auto.encoder import MatrixEncoder
+from committee.auto.fold_members import FoldData
 from committee.auto.folds import Splits
 from committee.auto.ledger import MICRO
 from committee.auto.portfolio import FEATURES, MATRIX, Size
@@ -41,7 +41,7 @@ class Problem:
     name: str
     seed: int
     size: Size
-    teams: FoldTeams
+    fold_data: FoldData
     views: dict[str, Any]  # of the held-out rows
     y: Any
     y_test: Any
@@ -70,12 +70,12 @@ def pose(info: TableInfo, seed: int, most_rows: int = MOST_ROWS) -> Problem:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         splits = list(kind(n_folds, shuffle=True, random_state=seed).split(matrix, y))
-    teams = {
+    fold_data = {
         reads: TrainingData(AnyTable(each), y, labels, None, 1, seed)
         for reads, each in ((FEATURES, features), (MATRIX, matrix))
     }
     views = {FEATURES: test_features, MATRIX: encoder.apply(test_features)}
-    folds = FoldTeams(teams.__getitem__, Splits(splits), n_classes)
+    folds = FoldData(fold_data.__getitem__, Splits(splits), n_classes)
     return Problem(info.name, seed, size, folds, views, y, codes)
 
 
@@ -103,19 +103,19 @@ def fit(problem: Problem, name: str, maker: Maker) -> tuple[dict[str, Any], dict
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         begin = time.process_time()
-        run = begin_run(problem.teams, candidate, number)
+        run = begin_run(problem.fold_data, candidate, number)
         while not run.is_done and run.used + run.cost <= MOST_UNITS * MICRO:
             run.step()
         if not run.is_usable:
             return None
-        bag = run.bag()
+        fold_member = run.fold_member()
         seconds = time.process_time() - begin
         begin = time.process_time()
-        predicted = bag.output.predict(bag.member, problem.views[candidate.reads])
+        predicted = fold_member.output.predict(fold_member.member, problem.views[candidate.reads])
         latency = time.process_time() - begin
     units = run.used / MICRO
     size = problem.size
-    first = bag.member.estimators[0]
+    first = fold_member.member.estimators[0]
     counted = {
         "table": problem.name,
         "seed": problem.seed,
@@ -124,15 +124,15 @@ def fit(problem: Problem, name: str, maker: Maker) -> tuple[dict[str, Any], dict
         "n_features": size.n_features,
         "n_columns": size.n_columns,
         "n_classes": size.n_classes,
-        "n_folds": len(problem.teams.splits),
+        "n_folds": len(problem.fold_data.splits),
         "n_rounds": getattr(first, "n_estimators_", 0),
-        "tried": round(units / (candidate.cost * problem.teams.work)),
+        "tried": round(units / (candidate.cost * problem.fold_data.work)),
         "units": round(units, 4),
         "seconds": round(seconds, 4),
         "predict_seconds": round(latency, 4),
     }
     return counted, {
-        "out_of_fold": bag.predictions.astype(np.float32),
+        "out_of_fold": fold_member.predictions.astype(np.float32),
         "test": np.asarray(predicted, np.float32),
     }
 

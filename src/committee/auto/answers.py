@@ -42,7 +42,7 @@ _NO_RULE = "{} needs the errors of the model: distil the committee with a target
 
 
 class CommitteeAnswers:
-    """Answers of both committees in one line."""
+    """Answers of CommitteeClassifier and CommitteeRegressor."""
 
     _stored_parts: ClassVar[dict[str, Part]] = {
         "_profiles": tuple_of(instance(ColumnProfile), least=1),

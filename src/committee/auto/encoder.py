@@ -13,9 +13,9 @@ from committee.files.parts import FLAG, REAL, Part, instance, real, tuple_of, wh
 from committee.tables.column import Column
 from committee.tables.source import Source
 
-_MOST_LEVELS = 30  # of a category that get a column of their own
-_MOST_SAMPLED = 100_000  # rows that quantiles are taken of
-_LARGEST = 5.0  # of a scaled number: outliers are cut off
+_MOST_LEVELS = 30  # levels of a category that get a column of their own
+_MOST_SAMPLED = 100_000  # rows from which quantiles are taken
+_LARGEST = 5.0  # scaled numbers are cut off here, because of outliers
 
 
 @register("auto.NumberScale")

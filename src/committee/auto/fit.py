@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.auto.bags import Bag, FoldTeams
 from committee.auto.budget import QUALITIES, automatic_budget
 from committee.auto.class_sets import SetRule
 from committee.auto.columns import FeatureReader
 from committee.auto.decision_rules import DecisionRules
 from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import Resamples
+from committee.auto.findings.explain_time import seconds_to_explain
 from committee.auto.findings.findings import find
 from committee.auto.findings.importances import measure
-from committee.auto.findings.rehearsal import seconds_to_explain
 from committee.auto.findings.unseen import Unseen
+from committee.auto.fold_members import FoldData, FoldMember
 from committee.auto.folds import RowOrder, Splits
 from committee.auto.given import ConstantCandidate, chosen_candidates, native_table
 from committee.auto.intervals import IntervalRule, rule_cost
@@ -64,7 +64,7 @@ class OpenSearch:
     ----------
     search : Search
         The search.
-    teams : FoldTeams
+    fold_data : FoldData
         What candidates are fitted to.
     fixed : dict
         Fitted attributes that do not depend on the search.
@@ -75,7 +75,7 @@ class OpenSearch:
     """
 
     search: Search
-    teams: FoldTeams
+    fold_data: FoldData
     fixed: dict[str, Any]
     size: Size
     is_sound: bool = True
@@ -83,7 +83,7 @@ class OpenSearch:
     @property
     def n_bytes(self) -> int:
         """Return about how much memory it holds."""
-        size, n_folds = self.size, len(self.teams.splits)
+        size, n_folds = self.size, len(self.fold_data.splits)
         n_begun = sum(run.used > 0 for run in self.search.runs)
         of_run = size.n_rows * (size.n_features + 32 * size.n_trees) * n_folds
         return n_begun * of_run + 8 * size.n_rows * (size.n_features + size.n_columns)
@@ -151,9 +151,9 @@ class CommitteeFit:
         size = Size(self.target.n_rows, features.n_features, n_columns, n_classes)
         n_threads = resolve_threads(self.n_jobs)
         candidates = chosen_candidates(self.members, list(portfolio(size)), size, n_threads)
-        teams = self._teams(features, encoder)
-        self._check_metric(teams)
-        leaks = self._leaks(reader, features, teams, size)
+        fold_data = self._fold_data(features, encoder)
+        self._check_metric(fold_data)
+        leaks = self._leaks(reader, features, fold_data, size)
         keys = row_keys(*read_table(features))
         fixed = {
             "_reader": reader,
@@ -171,14 +171,14 @@ class CommitteeFit:
             fixed["classes_"] = self.target.classes[0]
         # Plans end where automatic budgets do, because they double.
         first_plan = micro(automatic_budget(size.n_rows, size.n_features, "good") / 2**_PLANS)
-        search = Search(teams, candidates, self.metric, first_plan, self.name, self.verbose)
-        return OpenSearch(search, teams, fixed, size)
+        search = Search(fold_data, candidates, self.metric, first_plan, self.name, self.verbose)
+        return OpenSearch(search, fold_data, fixed, size)
 
-    def _check_metric(self, teams: FoldTeams) -> None:
+    def _check_metric(self, fold_data: FoldData) -> None:
         """Raise unless the metric scores the rows of the folds, before models are fitted."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of scores that are not defined
-            score = self.metric.score(_constant(self.target), teams.scored)
+            score = self.metric.score(_constant(self.target), fold_data.scored)
         if np.isnan(score):
             raise ValueError(
                 f"scoring: {self.metric.oob_score!r} is not defined for the rows that can be held "
@@ -187,20 +187,20 @@ class CommitteeFit:
 
     def go_on(self, opened: OpenSearch, ledger: Ledger) -> dict[str, Any]:
         """Search for members, and return the fitted attributes."""
-        search, teams, interrupts = opened.search, opened.teams, Interrupts()
+        search, fold_data, interrupts = opened.search, opened.fold_data, Interrupts()
 
-        def rehearse(bags: Sequence[Bag]) -> float:
-            return self._rehearse(bags, opened)
+        def rehearse(fold_members: Sequence[FoldMember]) -> float:
+            return self._rehearse(fold_members, opened)
 
         opened.is_sound = False
         found = search.run(ledger, rehearse, interrupts)
 
         def finish() -> dict[str, Any]:
-            attributes, members = self._selected(found.bags, teams)
+            attributes, members = self._selected(found.fold_members, fold_data)
             attributes = opened.fixed | attributes
-            return attributes | self._explained(attributes, members, teams)
+            return attributes | self._explained(attributes, members, fold_data)
 
-        attributes = interrupts.finish(finish, len(found.bags))
+        attributes = interrupts.finish(finish, len(found.fold_members))
         attributes["latency_"] = self._latency(attributes)
         attributes |= {"interrupted_": interrupts.has_come, "budget_": ledger.units}
         # Fits that were cut off in the middle cannot go on.
@@ -209,7 +209,7 @@ class CommitteeFit:
         running_fit().end(
             "%d members, chosen from %d of %d models (%s), score %.4g, budget=%s",
             len(attributes["members_"]),
-            len(found.bags),
+            len(found.fold_members),
             len(search.runs),
             found.reason,
             attributes["score_"].score,
@@ -243,14 +243,14 @@ class CommitteeFit:
         return cost
 
     def _leaks(
-        self, reader: FeatureReader, features: Source, teams: FoldTeams, size: Size
+        self, reader: FeatureReader, features: Source, fold_data: FoldData, size: Size
     ) -> tuple[Leak, ...]:
         """Name the columns that give the target away."""
         usual = automatic_budget(size.n_rows, size.n_features, "good")
         limits = (self.budget, self.time_limit)
         known = [float(each) for each in limits if isinstance(each, int | float)]
         units = _LEAK_SHARE * min(known or [usual])
-        tests = [test for _, test in teams.splits]
+        tests = [test for _, test in fold_data.splits]
         seed = parameter_seed(self.seed, SeedUse.LEAKS)
         search = LeakSearch.of(features, self.target, tests, features.n_features, units, seed)
         with np.errstate(over="ignore", invalid="ignore"):  # huge targets are refused later
@@ -259,7 +259,7 @@ class CommitteeFit:
             warn(f"{leak}; leave it out if it is not known before the target is")
         return leaks
 
-    def _teams(self, features: Source, encoder: MatrixEncoder) -> FoldTeams:
+    def _fold_data(self, features: Source, encoder: MatrixEncoder) -> FoldData:
         """Return the rows in all forms that members learn from, dealt into folds."""
         target = self.target
         labels = target.classes[0] if target.classes else None
@@ -274,20 +274,28 @@ class CommitteeFit:
 
         seed = parameter_seed(self.seed, SeedUse.COMMITTEE_FOLDS)
         folds = Splits.of(features, target, self.order, seed)
-        return FoldTeams(make, folds, 0 if labels is None else len(labels))
+        return FoldData(make, folds, 0 if labels is None else len(labels))
 
-    def _resamples(self, bags: Sequence[Bag], teams: FoldTeams) -> Resamples:
-        """Return what selects a committee from bags, and estimates its score."""
-        predicted = np.stack([bag.predictions[teams.scored] for bag in bags])
-        target = self.target.part(teams.scored)
+    def _resamples(self, fold_members: Sequence[FoldMember], fold_data: FoldData) -> Resamples:
+        """Return what selects a committee from fold_members, and estimates its score."""
+        predicted = np.stack(
+            [fold_member.predictions[fold_data.scored] for fold_member in fold_members]
+        )
+        target = self.target.part(fold_data.scored)
         predictions = MemberPredictions(predicted, target, self.metric.oob_score)
         seed = parameter_seed(self.seed, SeedUse.SCORE_ESTIMATE)
-        blocks = None if teams.folds.blocks is None else teams.folds.blocks[teams.scored]
+        blocks = (
+            None if fold_data.folds.blocks is None else fold_data.folds.blocks[fold_data.scored]
+        )
         n_threads = resolve_threads(self.n_jobs)
-        places = [k for k, bag in enumerate(bags) if isinstance(bag.candidate, ConstantCandidate)]
+        places = [
+            k
+            for k, fold_member in enumerate(fold_members)
+            if isinstance(fold_member.candidate, ConstantCandidate)
+        ]
         if self.max_latency is not None:
-            n_features = teams.team(FEATURES).table.n_features
-            limit = LatencyLimit.of(bags, n_features, self.max_latency)
+            n_features = fold_data.form(FEATURES).table.n_features
+            limit = LatencyLimit.of(fold_members, n_features, self.max_latency)
             limit.costs[places] = np.inf  # what costs nothing would always be the fastest
             return Resamples(
                 predictions, seed, n_threads, blocks, None, self.decisions, limit.select, False
@@ -295,67 +303,71 @@ class CommitteeFit:
         constant = places[0] if places else None
         return Resamples(predictions, seed, n_threads, blocks, constant, self.decisions)
 
-    def _selected(self, bags: Sequence[Bag], teams: FoldTeams) -> tuple[dict[str, Any], list[Bag]]:
+    def _selected(
+        self, fold_members: Sequence[FoldMember], fold_data: FoldData
+    ) -> tuple[dict[str, Any], list[FoldMember]]:
         """Return the fitted attributes that depend on the selection of members, and these."""
-        resamples = self._resamples(bags, teams)
+        resamples = self._resamples(fold_members, fold_data)
         target, combined = resamples.predictions.target, resamples.combined
-        more = self._promises(combined, teams)
+        more = self._promises(combined, fold_data)
         if self.decisions is not None:
             more["decision_"] = self.decisions.decide(combined, target)
-        board = leaderboard_of(bags, resamples.selection.weights, self.metric, teams)
-        attributes = self._members(bags, resamples.selection) | {
+        board = leaderboard_of(fold_members, resamples.selection.weights, self.metric, fold_data)
+        attributes = self._members(fold_members, resamples.selection) | {
             "score_": resamples.estimate(),
             "leaderboard_": board,
         }
-        return attributes | more, [bags[place] for place in resamples.selection.chosen]
+        return attributes | more, [fold_members[place] for place in resamples.selection.chosen]
 
-    def _promises(self, combined: Floats, teams: FoldTeams) -> dict[str, Any]:
+    def _promises(self, combined: Floats, fold_data: FoldData) -> dict[str, Any]:
         """Return the rule of intervals or of sets of classes."""
-        target = self.target.part(teams.scored)
+        target = self.target.part(fold_data.scored)
         if target.classes:
             return {"_set_rule": SetRule.of(combined, target)}
-        features = teams.team(FEATURES).table.opened().take(teams.scored, None)
+        features = fold_data.form(FEATURES).table.opened().take(fold_data.scored, None)
         seed = parameter_seed(self.seed, SeedUse.DIFFICULTY)
         rule = IntervalRule.of(features, combined[:, 0], target, seed, self.n_jobs)
         return {"_interval_rule": rule}
 
-    def _members(self, bags: Sequence[Bag], selection: Selection) -> dict[str, Any]:
+    def _members(self, fold_members: Sequence[FoldMember], selection: Selection) -> dict[str, Any]:
         """Return the fitted attributes that predict."""
-        members = [bags[place] for place in selection.chosen]
+        members = [fold_members[place] for place in selection.chosen]
         return {
-            "members_": [bag.member for bag in members],
-            "member_names_": [bag.candidate.name for bag in members],
+            "members_": [fold_member.member for fold_member in members],
+            "member_names_": [fold_member.candidate.name for fold_member in members],
             "weights_": selection.weights[selection.chosen],
-            "_outputs": [bag.output for bag in members],
-            "_reads": [bag.candidate.reads for bag in members],
+            "_outputs": [fold_member.output for fold_member in members],
+            "_reads": [fold_member.candidate.reads for fold_member in members],
             "_temperature": selection.temperature,
         }
 
-    def _rehearse(self, bags: Sequence[Bag], opened: OpenSearch) -> float:
+    def _rehearse(self, fold_members: Sequence[FoldMember], opened: OpenSearch) -> float:
         """Measure a part of what comes after the search; return the seconds that all will take."""
-        teams, fixed = opened.teams, opened.fixed
+        fold_data, fixed = opened.fold_data, opened.fixed
         begin = time.monotonic()
-        resamples = self._resamples(bags, teams)
-        equal = Selection.calibrated(resamples.predictions, np.full(len(bags), 1 / len(bags)))
+        resamples = self._resamples(fold_members, fold_data)
+        equal = Selection.calibrated(
+            resamples.predictions, np.full(len(fold_members), 1 / len(fold_members))
+        )
         equal.combine(resamples.predictions.predicted)
-        leaderboard_of(bags, equal.weights, self.metric, teams)
+        leaderboard_of(fold_members, equal.weights, self.metric, fold_data)
         once = time.monotonic() - begin
         begin = time.monotonic()
         resamples.draw(0)
         draws = (time.monotonic() - begin) * resamples.n_draws / resamples.n_threads
-        fitted = fixed | self._members(bags, equal)
-        n_features = teams.team(FEATURES).table.n_features
-        promises = 0.0 if self.target.classes else rule_cost(len(teams.scored), n_features)
+        fitted = fixed | self._members(fold_members, equal)
+        n_features = fold_data.form(FEATURES).table.n_features
+        promises = 0.0 if self.target.classes else rule_cost(len(fold_data.scored), n_features)
         promises /= resamples.n_threads
-        unseen = self._unseen(fitted, bags, teams)
+        unseen = self._unseen(fitted, fold_members, fold_data)
         explaining = seconds_to_explain(self.table.opened(), self._uses(fitted), unseen)
         return float(_SAFETY * (once + draws + explaining + promises) + _REST)
 
     def _explained(
-        self, fitted: dict[str, Any], members: Sequence[Bag], teams: FoldTeams
+        self, fitted: dict[str, Any], members: Sequence[FoldMember], fold_data: FoldData
     ) -> dict[str, Any]:
         """Return the fitted attributes that explain the committee."""
-        unseen, uses = self._unseen(fitted, members, teams), self._uses(fitted)
+        unseen, uses = self._unseen(fitted, members, fold_data), self._uses(fitted)
         used = [place for place, use in enumerate(uses) if use != "dropped"]
         source, seed = self.table.opened(), parameter_seed(self.seed, SeedUse.IMPORTANCES)
         importances = measure(source, used, unseen, seed)
@@ -366,15 +378,17 @@ class CommitteeFit:
     def _uses(fitted: dict[str, Any]) -> list[str]:
         return [use.use for use in fitted["columns_"]]
 
-    def _unseen(self, fitted: dict[str, Any], members: Sequence[Bag], teams: FoldTeams) -> Unseen:
+    def _unseen(
+        self, fitted: dict[str, Any], members: Sequence[FoldMember], fold_data: FoldData
+    ) -> Unseen:
         """Return the committee on rows that its models have not seen."""
-        scored, parts = teams.scored, teams.scored_parts
+        scored, parts = fold_data.scored, fold_data.scored_parts
 
         def predict(rows: Source, part: int) -> Floats:
-            models = [bag.models[parts[part][0]] for bag in members]
+            models = [fold_member.models[parts[part][0]] for fold_member in members]
             return predict_values(fitted, models, rows)
 
-        predicted = [bag.predictions[scored] for bag in members]
+        predicted = [fold_member.predictions[scored] for fold_member in members]
         combined = Selection(fitted["weights_"], fitted["_temperature"]).combine(
             np.stack(predicted)
         )
@@ -393,7 +407,7 @@ class CommitteeFit:
             combined,
             predicted,
             predict,
-            teams.folds.kind,
+            fold_data.folds.kind,
             decided,
             shown,
         )

@@ -56,4 +56,4 @@ def _repeat(opened: OpenSearch, budgets: tuple[float, ...]) -> None:
     for units in budgets:
         used = opened.search.used
         ledger = Ledger(used + round(units * MICRO), used=used)
-        opened.search.run(ledger, lambda bags: 0.0, Interrupts(has_come=True))
+        opened.search.run(ledger, lambda fold_members: 0.0, Interrupts(has_come=True))

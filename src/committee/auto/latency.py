@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from committee.auto.bags import Bag
+from committee.auto.fold_members import FoldMember
 from committee.auto.portfolio import MATRIX
 from committee.auto.selection import Selection
 from committee.base.arrays import Floats, Rows
@@ -102,9 +102,12 @@ class LatencyLimit:
     most: float
 
     @classmethod
-    def of(cls, bags: Sequence[Bag], n_features: int, most: float) -> LatencyLimit:
+    def of(cls, fold_members: Sequence[FoldMember], n_features: int, most: float) -> LatencyLimit:
         """Count what fitted candidates cost."""
-        costs = [prediction_cost(bag.member, bag.candidate.reads, n_features) for bag in bags]
+        costs = [
+            prediction_cost(fold_member.member, fold_member.candidate.reads, n_features)
+            for fold_member in fold_members
+        ]
         return cls(np.array(costs), most)
 
     def select(self, predictions: MemberPredictions, rows: Rows) -> Selection:

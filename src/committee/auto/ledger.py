@@ -10,7 +10,7 @@ import math
 import time
 from dataclasses import dataclass, field
 
-MICRO = 1_000_000  # of which a unit has so many
+MICRO = 1_000_000  # millionths in a unit
 
 
 def micro(units: float) -> int:
@@ -28,9 +28,8 @@ def micro(units: float) -> int:
 class Ledger:
     """Work that was done and may be done, and the clock.
 
-    A step that does not fit is passed over, and smaller ones may still fit. The clock does nothing
-    but make a step not fit, by lowering `most` to just below it: a search whose `most` is what this
-    one used in the end passes over the same steps.
+    A step that does not fit is passed over, and smaller ones may still fit. When time runs out,
+    `most` drops to just below this step's cost, so a rerun with that limit decides alike.
 
     Parameters
     ----------
@@ -44,6 +43,8 @@ class Ledger:
         When the fit began.
     reserve : float
         Seconds that what comes after the search will take.
+    is_late : bool
+        Whether the clock has made a step not fit.
 
     Examples
     --------

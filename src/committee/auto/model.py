@@ -1,4 +1,4 @@
-"""What both committees in one line share: the search for members, and predictions."""
+"""What CommitteeClassifier and CommitteeRegressor share: the search for members, and predictions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from committee.tables.target import check_same_length, read_weights, warn_of_col
 
 
 class AutoModel(CommitteeAnswers, Reporting):
-    """Base class of the committees in one line."""
+    """Base class of CommitteeClassifier and CommitteeRegressor."""
 
     _fitted_attribute = "members_"
     # A search that can go on holds rows, which leave the process neither in files nor otherwise.
@@ -273,21 +273,23 @@ class AutoModel(CommitteeAnswers, Reporting):
         resolve_metric(scoring, "scoring")
         metric = CommitteeMetric(target, self._scoring_for(scoring, target), "scoring")
         return CommitteeFit(
-            type(self).__name__,
-            table,
-            target,
-            order,
-            metric,
-            self.quality,
-            self.budget,
-            self.time_limit,
-            self.members,
-            self.n_jobs,
-            self.verbose,
-            seed,
-            begin,
-            self._decision_rules(target),
-            check_real("max_latency", self.max_latency, 0.0, include_low=False, none=True),
+            name=type(self).__name__,
+            table=table,
+            target=target,
+            order=order,
+            metric=metric,
+            quality=self.quality,
+            budget=self.budget,
+            time_limit=self.time_limit,
+            members=self.members,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            seed=seed,
+            begin=begin,
+            decisions=self._decision_rules(target),
+            max_latency=check_real(
+                "max_latency", self.max_latency, 0.0, include_low=False, none=True
+            ),
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def refitted(
     if TABLE in fitted["_reads"]:
         tables[TABLE] = native_table(table)
     labels = target.classes[0] if target.classes else None
-    teams = {
+    forms = {
         form: TrainingData(each, target.table[:, 0], labels, target.weights, n_jobs)
         for form, each in tables.items()
     }
@@ -56,11 +56,11 @@ def refitted(
         strict=True,
     )
     for number, (name, member, output, reads) in enumerate(parts):
-        template = teams[reads].template(name, number, unfitted(member))
+        template = forms[reads].template(name, number, unfitted(member))
         # As in the search: foreign members have all threads, our matrices one.
         is_foreign = reads == TABLE
         with limited_threads(n_threads) if is_foreign else plain_algebra(0, own=False):
-            model = teams[reads].fit(Task(template, None), n_threads)
+            model = forms[reads].fit(Task(template, None), n_threads)
         members.append(FoldMean(output, [model]))
     return members
 

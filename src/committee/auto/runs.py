@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from committee.auto.bags import Bag, FoldTeams
+from committee.auto.fold_members import FoldData, FoldMember
 from committee.auto.given import ConstantCandidate, ForeignCandidate
 from committee.auto.ledger import micro
 from committee.auto.portfolio import FEATURES, TABLE, Candidate
@@ -32,7 +32,7 @@ from committee.nets.net_model import NetModel
 _STEP = 0.25  # units that a step should not exceed by far, where it can be made smaller
 _MOST_ROUNDS, _LEAST_ROUNDS = 10, 30  # of boosting in a step; in all, to be worth beginning
 _LEAST_EPOCHS = 5  # of a net, to be worth beginning
-_BAG_SHARE = 0.1  # of the time of a fit that a bag takes, as long as none was made
+_MEMBER_SHARE = 0.1  # share of the time of a fit that its member takes, until one was made
 _MOST_TREES, _LEAST_TREES = 20, 5  # of a forest in a step
 
 
@@ -63,7 +63,7 @@ class Run(ABC):
 
     Parameters
     ----------
-    teams : FoldTeams
+    fold_data : FoldData
         The rows.
     candidate : Candidate
         What is fitted.
@@ -76,11 +76,11 @@ class Run(ABC):
         How far it has come.
     """
 
-    def __init__(self, teams: FoldTeams, candidate: Candidate, number: int) -> None:
-        self.teams, self.candidate, self.number = teams, candidate, number
+    def __init__(self, fold_data: FoldData, candidate: Candidate, number: int) -> None:
+        self.fold_data, self.candidate, self.number = fold_data, candidate, number
         self.so_far = Progressed()
-        self._bag: tuple[Progressed, Bag] | None = None
-        self._bag_rate = 0.0  # seconds of `bag` for a millionth of a unit
+        self._fold_member: tuple[Progressed, FoldMember] | None = None
+        self._member_rate = 0.0  # seconds of `fold_member` for a millionth of a unit
 
     @property
     @abstractmethod
@@ -117,24 +117,33 @@ class Run(ABC):
         seconds = before.seconds + time.monotonic() - begin
         self.so_far = Progressed(before.used + cost, seconds, made, is_done)
 
-    def bag(self) -> Bag:
+    def fold_member(self) -> FoldMember:
         """Return the member that there is after the steps so far."""
         now = self.so_far
-        if self._bag is None or self._bag[0] is not now:
+        if self._fold_member is None or self._fold_member[0] is not now:
             begin = time.monotonic()
-            bag = self._bag_of(now)
-            self._bag, self._bag_rate = (now, bag), (time.monotonic() - begin) / now.used
-        return self._bag[1]
+            fold_member = self._fold_member_of(now)
+            self._fold_member, self._member_rate = (
+                (now, fold_member),
+                (time.monotonic() - begin) / now.used,
+            )
+        return self._fold_member[1]
 
     @property
     def closing_seconds(self) -> float:
-        """Return how long the next `bag` will take."""
-        if not self.is_usable or (self._bag is not None and self._bag[0] is self.so_far):
+        """Return how long the next `fold_member` will take."""
+        if not self.is_usable or (
+            self._fold_member is not None and self._fold_member[0] is self.so_far
+        ):
             return 0.0
-        return self._bag_rate * self.used if self._bag_rate else _BAG_SHARE * self.so_far.seconds
+        return (
+            self._member_rate * self.used
+            if self._member_rate
+            else _MEMBER_SHARE * self.so_far.seconds
+        )
 
-    def _bag_of(self, now: Progressed) -> Bag:
-        return self.teams.bag(self.candidate, self._models(now.made), now.seconds)
+    def _fold_member_of(self, now: Progressed) -> FoldMember:
+        return self.fold_data.fold_member(self.candidate, self._models(now.made), now.seconds)
 
     @abstractmethod
     def _step(self, made: Any) -> tuple[Any, bool]:
@@ -148,10 +157,10 @@ class Run(ABC):
 class BoostingRun(Run):
     """A step is a few rounds of all folds, which have one number of rounds."""
 
-    def __init__(self, teams: FoldTeams, candidate: Candidate, number: int) -> None:
-        super().__init__(teams, candidate, number)
+    def __init__(self, fold_data: FoldData, candidate: Candidate, number: int) -> None:
+        super().__init__(fold_data, candidate, number)
         self._fits: FoldFits | None = None
-        self._cost_of_round = candidate.cost * teams.work
+        self._cost_of_round = candidate.cost * fold_data.work
         self._n_rounds = min(max(round(_STEP / self._cost_of_round), 1), _MOST_ROUNDS)
 
     @property
@@ -164,11 +173,11 @@ class BoostingRun(Run):
 
     def _step(self, made: Any) -> tuple[RoundChoice, bool]:
         if self._fits is None:
-            team = self.teams.team(self.candidate.reads)
-            template = self.teams.template(self.candidate, self.number)
-            model = template.copy(resolve_threads(team.n_jobs))
-            parts = [test for _, test in self.teams.splits]
-            self._fits = FoldFits.begin(model, team.shared, team.y, team.weights, parts)
+            form = self.fold_data.form(self.candidate.reads)
+            template = self.fold_data.template(self.candidate, self.number)
+            model = template.copy(resolve_threads(form.n_jobs))
+            parts = [test for _, test in self.fold_data.splits]
+            self._fits = FoldFits.begin(model, form.shared, form.y, form.weights, parts)
         search = self._fits.search
         search.step(self._n_rounds)
         return search.choice, bool(search.reason)
@@ -181,13 +190,13 @@ class BoostingRun(Run):
 class NetRun(Run):
     """A step is an epoch of all folds, which have one number of epochs."""
 
-    def __init__(self, teams: FoldTeams, candidate: Candidate, number: int) -> None:
-        super().__init__(teams, candidate, number)
+    def __init__(self, fold_data: FoldData, candidate: Candidate, number: int) -> None:
+        super().__init__(fold_data, candidate, number)
         self._fits: NetFoldFits | None = None
 
     @property
     def cost(self) -> int:
-        return micro(self.candidate.cost * self.teams.work)
+        return micro(self.candidate.cost * self.fold_data.work)
 
     @property
     def least(self) -> int:
@@ -195,11 +204,11 @@ class NetRun(Run):
 
     def _step(self, made: Any) -> tuple[EpochChoice, bool]:
         if self._fits is None:
-            team = self.teams.team(self.candidate.reads)
-            template = self.teams.template(self.candidate, self.number)
-            model = template.copy(resolve_threads(team.n_jobs))
-            parts = [test for _, test in self.teams.splits]
-            self._fits = NetFoldFits.begin(model, team.shared, team.y, team.weights, parts)
+            form = self.fold_data.form(self.candidate.reads)
+            template = self.fold_data.template(self.candidate, self.number)
+            model = template.copy(resolve_threads(form.n_jobs))
+            parts = [test for _, test in self.fold_data.splits]
+            self._fits = NetFoldFits.begin(model, form.shared, form.y, form.weights, parts)
         search = self._fits.search
         search.step()
         return search.choice, search.is_done
@@ -212,10 +221,10 @@ class NetRun(Run):
 class ForestRun(Run):
     """A step is a few trees for each fold."""
 
-    def __init__(self, teams: FoldTeams, candidate: Candidate, number: int) -> None:
-        super().__init__(teams, candidate, number)
+    def __init__(self, fold_data: FoldData, candidate: Candidate, number: int) -> None:
+        super().__init__(fold_data, candidate, number)
         self._n_all = int(candidate.estimator.n_estimators)
-        self._cost_of_tree = candidate.cost * teams.work / self._n_all
+        self._cost_of_tree = candidate.cost * fold_data.work / self._n_all
         fitting = round(_STEP / self._cost_of_tree)
         self._n_at_once = min(max(fitting, _LEAST_TREES), _MOST_TREES)
 
@@ -232,11 +241,14 @@ class ForestRun(Run):
         return min(n_trees + self._n_at_once, self._n_all)
 
     def _step(self, made: list[Any] | None) -> tuple[list[Any], bool]:
-        team = self.teams.team(self.candidate.reads)
-        template = self.teams.template(self.candidate, self.number)
-        parts, n_trees = self.teams.parts(self.candidate.reads), self._next(self._n_trees(made))
-        n_workers = min(resolve_threads(team.n_jobs), len(parts)) if self.teams.is_small else 1
-        n_threads = max(1, resolve_threads(team.n_jobs) // n_workers)
+        form = self.fold_data.form(self.candidate.reads)
+        template = self.fold_data.template(self.candidate, self.number)
+        parts, n_trees = (
+            self.fold_data.fold_rows(self.candidate.reads),
+            self._next(self._n_trees(made)),
+        )
+        n_workers = min(resolve_threads(form.n_jobs), len(parts)) if self.fold_data.is_small else 1
+        n_threads = max(1, resolve_threads(form.n_jobs) // n_workers)
 
         def grow(fold: int) -> Any:
             forest = copy(made[fold]) if made else template.copy(n_threads)
@@ -257,16 +269,16 @@ class WholeRun(Run):
 
     @property
     def cost(self) -> int:
-        return micro(self.candidate.cost * self.teams.work)
+        return micro(self.candidate.cost * self.fold_data.work)
 
     def _step(self, made: Any) -> tuple[list[Any], bool]:
-        team = self.teams.team(self.candidate.reads)
-        template = self.teams.template(self.candidate, self.number)
-        calls = [(Task(template, train),) for train, _ in self.teams.splits]
-        n_workers = min(resolve_threads(team.n_jobs), len(calls))
+        form = self.fold_data.form(self.candidate.reads)
+        template = self.fold_data.template(self.candidate, self.number)
+        calls = [(Task(template, train),) for train, _ in self.fold_data.splits]
+        n_workers = min(resolve_threads(form.n_jobs), len(calls))
         # One thread of linear algebra each: another number of them rounds otherwise.
         with plain_algebra(0, own=False):
-            return list(in_order(team.fit, calls, n_workers, use_threads=True, own=True)), True
+            return list(in_order(form.fit, calls, n_workers, use_threads=True, own=True)), True
 
     def _models(self, made: list[Any]) -> list[Any]:
         return made
@@ -285,22 +297,22 @@ class ConstantRun(Run):
         return 1
 
     def _step(self, made: Any) -> tuple[list[Any], bool]:
-        team, model = self.teams.team(FEATURES), self.candidate.estimator
-        weights = np.ones(len(team.y)) if team.weights is None else team.weights
+        form, model = self.fold_data.form(FEATURES), self.candidate.estimator
+        weights = np.ones(len(form.y)) if form.weights is None else form.weights
         fits = [
-            clone(model).fit(self._nothing(len(train)), team.y[train], sample_weight=weights[train])
-            for train, _ in self.teams.splits
+            clone(model).fit(self._nothing(len(train)), form.y[train], sample_weight=weights[train])
+            for train, _ in self.fold_data.splits
         ]
         return fits, True
 
     def _models(self, made: list[Any]) -> list[Any]:
         return made
 
-    def _bag_of(self, now: Progressed) -> Bag:
-        output = self.teams.output(self.candidate)
-        pairs = zip(now.made, self.teams.splits, strict=True)
+    def _fold_member_of(self, now: Progressed) -> FoldMember:
+        output = self.fold_data.output(self.candidate)
+        pairs = zip(now.made, self.fold_data.splits, strict=True)
         parts = [output.predict(model, self._nothing(len(test))) for model, (_, test) in pairs]
-        return self.teams.bag(self.candidate, now.made, now.seconds, parts)
+        return self.fold_data.fold_member(self.candidate, now.made, now.seconds, parts)
 
 
 @dataclass(frozen=True)
@@ -318,11 +330,11 @@ class ForeignRun(Run):
 
     @property
     def cost(self) -> int:
-        return micro(self.candidate.cost * self.teams.work / len(self.teams.splits))
+        return micro(self.candidate.cost * self.fold_data.work / len(self.fold_data.splits))
 
     @property
     def rest(self) -> int:
-        return self.cost * (len(self.teams.splits) - len(self.so_far.made or ()))
+        return self.cost * (len(self.fold_data.splits) - len(self.so_far.made or ()))
 
     @property
     def least(self) -> int:
@@ -338,39 +350,41 @@ class ForeignRun(Run):
         return self.is_done and self.failure is None
 
     def _step(self, made: list[Any] | None) -> tuple[list[Any] | Failure, bool]:
-        team, output = self.teams.team(TABLE), self.teams.output(self.candidate)
+        form, output = self.fold_data.form(TABLE), self.fold_data.output(self.candidate)
         before = made or []
-        train, test = self.teams.splits[len(before)]
-        template = self.teams.template(self.candidate, self.number)
+        train, test = self.fold_data.splits[len(before)]
+        template = self.fold_data.template(self.candidate, self.number)
         try:
-            with limited_threads(resolve_threads(team.n_jobs)):
-                model = team.fit(Task(template, train))
-                predicted = team.predict(model, output, test)
+            with limited_threads(resolve_threads(form.n_jobs)):
+                model = form.fit(Task(template, train))
+                predicted = form.predict(model, output, test)
             if not np.isfinite(predicted).all():
                 raise ValueError("it predicts numbers that are not finite")
         except Exception as error:  # whatever it is, it is not ours
             warn(f"the member {self.candidate.name!r} failed and is left out: {error}")
             return Failure(error), True
         now = [*before, (model, predicted)]
-        return now, len(now) == len(self.teams.splits)
+        return now, len(now) == len(self.fold_data.splits)
 
     def _models(self, made: list[Any]) -> list[Any]:
         return [model for model, _ in made]
 
-    def _bag_of(self, now: Progressed) -> Bag:
+    def _fold_member_of(self, now: Progressed) -> FoldMember:
         parts = [predicted for _, predicted in now.made]
-        return self.teams.bag(self.candidate, self._models(now.made), now.seconds, parts)
+        return self.fold_data.fold_member(
+            self.candidate, self._models(now.made), now.seconds, parts
+        )
 
 
-def begin_run(teams: FoldTeams, candidate: Candidate, number: int) -> Run:
+def begin_run(fold_data: FoldData, candidate: Candidate, number: int) -> Run:
     """Return the run that suits a candidate."""
     if isinstance(candidate.estimator, BoostingModel):
-        return BoostingRun(teams, candidate, number)
+        return BoostingRun(fold_data, candidate, number)
     if isinstance(candidate.estimator, NetModel):
-        return NetRun(teams, candidate, number)
+        return NetRun(fold_data, candidate, number)
     if isinstance(candidate.estimator, ForestModel):
-        return ForestRun(teams, candidate, number)
+        return ForestRun(fold_data, candidate, number)
     if isinstance(candidate, ConstantCandidate):
-        return ConstantRun(teams, candidate, number)
+        return ConstantRun(fold_data, candidate, number)
     kind = ForeignRun if isinstance(candidate, ForeignCandidate) else WholeRun
-    return kind(teams, candidate, number)
+    return kind(fold_data, candidate, number)

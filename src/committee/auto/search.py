@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from committee.auto.bags import Bag, FoldTeams
+from committee.auto.fold_members import FoldData, FoldMember
 from committee.auto.given import ConstantCandidate
 from committee.auto.leaderboard import Entry, Leaderboard
 from committee.auto.ledger import MICRO, Ledger
@@ -74,13 +74,13 @@ class Found:
 
     Attributes
     ----------
-    bags : list of Bag
+    fold_members : list of FoldMember
         The fitted candidates, in the order of the portfolio.
     reason : str
         Why it ended, in words.
     """
 
-    bags: list[Bag]
+    fold_members: list[FoldMember]
     reason: str
 
 
@@ -90,12 +90,12 @@ class Search:
 
     Attributes
     ----------
-    teams : FoldTeams
+    fold_data : FoldData
         What candidates are fitted to.
     candidates : sequence of Candidate
         In the order in which they are tried.
     metric : OobMetric
-        Scores candidates, for whoever watches.
+        Scores candidates, for a watcher.
     first_plan : int
         Millionths of a unit of the first plan.
     name : str
@@ -104,7 +104,7 @@ class Search:
         1 writes a line to stderr for each candidate.
     """
 
-    teams: FoldTeams
+    fold_data: FoldData
     candidates: Sequence[Candidate]
     metric: OobMetric
     first_plan: int
@@ -112,13 +112,13 @@ class Search:
     verbose: int
     runs: list[Run] = field(init=False)
     _ledger: Ledger = field(init=False)
-    _rehearse: Callable[[Sequence[Bag]], float] = field(init=False)
+    _rehearse: Callable[[Sequence[FoldMember]], float] = field(init=False)
     _blocked: set[int] = field(init=False)
     _n_rehearsed: int = field(init=False)
 
     def __post_init__(self) -> None:
         pairs = enumerate(self.candidates)
-        self.runs = [begin_run(self.teams, candidate, number) for number, candidate in pairs]
+        self.runs = [begin_run(self.fold_data, candidate, number) for number, candidate in pairs]
 
     @property
     def used(self) -> int:
@@ -128,7 +128,7 @@ class Search:
     def run(
         self,
         ledger: Ledger,
-        rehearse: Callable[[Sequence[Bag]], float],
+        rehearse: Callable[[Sequence[FoldMember]], float],
         interrupts: Interrupts,
     ) -> Found:
         """Do as many more steps as fit.
@@ -138,8 +138,8 @@ class Search:
         ledger : Ledger
             What may be done; what is done is counted there.
         rehearse : callable
-            Given the bags so far, returns how many seconds it will take to make a committee of
-            them.
+            Given the members so far, returns how many seconds it will take to make a committee
+            of them.
         interrupts : Interrupts
             Takes note of Ctrl-C.
         """
@@ -151,17 +151,19 @@ class Search:
             interrupts.note(len(self._usable))
         if not self._usable:
             raise ValueError("all members failed") from self._failure
-        bags = interrupts.finish(lambda: [run.bag() for run in self._usable], len(self._usable))
+        fold_members = interrupts.finish(
+            lambda: [run.fold_member() for run in self._usable], len(self._usable)
+        )
         if interrupts.has_come:
             reason = "the search was interrupted"
         elif all(run.is_done for run in self.runs):
             reason = "all were tried"
         else:
             reason = "the time is up" if self._ledger.is_late else "the budget is used up"
-        return Found(bags, reason)
+        return Found(fold_members, reason)
 
-    def _bags(self) -> list[Bag]:
-        return [run.bag() for run in self._usable]
+    def _fold_members(self) -> list[FoldMember]:
+        return [run.fold_member() for run in self._usable]
 
     @property
     def _usable(self) -> list[Run]:
@@ -227,10 +229,10 @@ class Search:
 
     def _look_ahead(self) -> None:
         """Estimate how long it will take to make a committee of the members that there are."""
-        bags = self._bags()
-        if len(bags) > self._n_rehearsed:
-            self._n_rehearsed = len(bags)
-            self._ledger.reserve = self._rehearse(bags)
+        fold_members = self._fold_members()
+        if len(fold_members) > self._n_rehearsed:
+            self._n_rehearsed = len(fold_members)
+            self._ledger.reserve = self._rehearse(fold_members)
 
     def _show(self, run: Run) -> None:
         if run.is_usable:
@@ -241,30 +243,32 @@ class Search:
             sys.stderr.write(f"{line}; {self._ledger.units:.1f} units used\n")
 
     def _step(self, run: Run) -> SearchStep:
-        predictions = run.bag().predictions
+        predictions = run.fold_member().predictions
         name = self.metric.oob_score
         return SearchStep(
             run.candidate.name,
             name if isinstance(name, str) else getattr(name, "__name__", "score"),
-            self.metric.score(predictions, self.teams.scored),
+            self.metric.score(predictions, self.fold_data.scored),
             self._ledger.units,
             math.inf if self._ledger.most is None else self._ledger.most / MICRO,
         )
 
 
 def leaderboard_of(
-    bags: Sequence[Bag], weights: Floats, metric: OobMetric, teams: FoldTeams
+    fold_members: Sequence[FoldMember], weights: Floats, metric: OobMetric, fold_data: FoldData
 ) -> Leaderboard:
     """Score fitted candidates."""
     entries = []
-    for bag, weight in zip(bags, weights.tolist(), strict=True):
-        score = metric.score(bag.predictions, teams.scored)
+    for fold_member, weight in zip(fold_members, weights.tolist(), strict=True):
+        score = metric.score(fold_member.predictions, fold_data.scored)
         try:
-            parts = [metric.score(bag.predictions, part) for _, part in teams.scored_parts]
+            parts = [
+                metric.score(fold_member.predictions, part) for _, part in fold_data.scored_parts
+            ]
             error = float(np.std(parts, ddof=1) / len(parts) ** 0.5)
         except ValueError:  # a fold without one of the classes
             error = float("nan")
-        entries.append(Entry(bag.candidate.name, score, error, weight, bag.seconds))
+        entries.append(Entry(fold_member.candidate.name, score, error, weight, fold_member.seconds))
     entries.sort(key=lambda entry: -entry.score)
     name = metric.oob_score
     shown = name if isinstance(name, str) else getattr(name, "__name__", repr(name))

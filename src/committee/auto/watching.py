@@ -40,7 +40,7 @@ _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 @contextmanager
 def watched(watcher: Watcher | None) -> Iterator[None]:
-    """Tell somebody of the steps of searches in the block.
+    """Tell a watcher of the steps of searches in the block.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def watched(watcher: Watcher | None) -> Iterator[None]:
 
 
 def tell(step: Callable[[], SearchStep]) -> None:
-    """Tell of a step; it is made only if somebody watches."""
+    """Tell of a step; it is made only for a watcher."""
     watcher = _watcher.get()
     if watcher is not None:
         watcher(step())

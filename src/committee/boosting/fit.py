@@ -141,14 +141,14 @@ class BoostingFit:
         """Fit; return the fitted attributes."""
         params, last = self.params, self.last
         unbinned = TrainingTable.read(self.X, params)
-        rows = self._read_rows(y, sample_weight, groups, unbinned)
+        rows = self.read_rows(y, sample_weight, groups, unbinned)
         running_fit().begin(unbinned.n_rows, unbinned.n_features)
         if self._stops and self.eval_set is None:
             rows = rows.without(self._held_out(rows))
             _log.debug("%s: learns from %d rows, others are held out", self.name, rows.n_counted)
-        choices = self._choose(unbinned, rows)
+        choices = self.choose(unbinned, rows)
         n_kept = 0 if last is None else last.count_kept(choices.n_estimators)
-        table = self._binned(unbinned, rows)
+        table = self.binned(unbinned, rows)
         attributes = self.task.attributes(rows.target)
         if last is not None:
             last.check_continues(table, rows, params.init, attributes)
@@ -158,7 +158,7 @@ class BoostingFit:
             # Held-out rows decide how many rounds to do before all rows are learned from.
             round_choice = self._choose_rounds(unbinned, table, rows, choices)
             choices = replace(choices, n_estimators=round_choice.n_rounds)
-        start = self._start(rows) if last is None else last.start
+        start = self.start(rows) if last is None else last.start
         job = self._job(table, rows, choices, start)
         n_rounds = choices.n_estimators
         rounds = job.run(n_kept, n_rounds, self._progress("rounds", n_rounds))
@@ -169,11 +169,11 @@ class BoostingFit:
         if searches and len(rounds) == n_rounds and not job.stopper.is_out_of_patience:
             self._warn_of_limit(choices)
         running_fit().end("%s", self._outcome(job, choices, round_choice, n_kept + len(rounds)))
-        return attributes | self._described(
+        return attributes | self.described(
             table, rows, choices, start, job, round_choice, attributes
         )
 
-    def _described(
+    def described(
         self,
         table: TrainingTable,
         rows: TrainingRows,
@@ -230,9 +230,10 @@ class BoostingFit:
         """Whether the fit may end before all rounds are done."""
         return self.params.stops_early(self.eval_set is not None)
 
-    def _read_rows(
+    def read_rows(
         self, y: Any, sample_weight: Any, groups: Any, table: TrainingTable
     ) -> TrainingRows:
+        """Return the rows with their target, loss and weights."""
         weights = read_weights(sample_weight, table.n_rows)
         target = self.task.read_target(y, weights)
         check_same_length(table.n_rows, target.n_rows)
@@ -249,7 +250,7 @@ class BoostingFit:
     def _holds_out_last(self) -> bool:
         return self.params.validation_part == "last"
 
-    def _choose(self, table: TrainingTable, rows: TrainingRows) -> BoostingChoices:
+    def choose(self, table: TrainingTable, rows: TrainingRows) -> BoostingChoices:
         """Return the values of the parameters that may be "auto"."""
         choices = choose(
             self.params,
@@ -262,7 +263,8 @@ class BoostingFit:
         _log.debug("%s: %s", self.name, choices)
         return choices
 
-    def _binned(self, table: TrainingTable, rows: TrainingRows) -> TrainingTable:
+    def binned(self, table: TrainingTable, rows: TrainingRows) -> TrainingTable:
+        """Return the features in bins, long categories as target statistics of these rows."""
         binned = table.binned(self.params, rows, parameter_seed(self.seed, SeedUse.ORDERS))
         if binned.statistics is not None:
             encoded = binned.statistics.features
@@ -286,8 +288,8 @@ class BoostingFit:
         for part in parts:
             fold = rows.without(part)
             # Bins do not look at the target and are shared; target statistics are made anew.
-            binned = table if table.statistics is None else self._binned(unbinned, fold)
-            job = self._fold_job(binned, fold, choices)
+            binned = table if table.statistics is None else self.binned(unbinned, fold)
+            job = self.fold_job(binned, fold, choices)
             jobs.append(job)
         sizes = [int(part.sum()) for part in parts]
         _log.debug("%s: %s rows held out in turn to choose rounds", self.name, sizes)
@@ -308,19 +310,20 @@ class BoostingFit:
             ConvergenceWarning,
         )
 
-    def _fold_job(
+    def fold_job(
         self, table: TrainingTable, fold: TrainingRows, choices: BoostingChoices
     ) -> BoostingJob:
         """Return the rounds of a fit that learns from all rows but a fold, and watches the fold."""
         alone = replace(self, eval_set=None)
-        job = alone._job(table, fold, choices, alone._start(fold))
+        job = alone._job(table, fold, choices, alone.start(fold))
         job.callbacks = ()  # these are called for the rounds that become the model
         job.notes_training = False
         return job
 
     # ---- the rounds ----
 
-    def _start(self, rows: TrainingRows) -> BoostingStart:
+    def start(self, rows: TrainingRows) -> BoostingStart:
+        """Return what the first scores of rows are."""
         return start_of(self.params.init, self.X, rows.target, rows.objective)
 
     def _job(
@@ -412,13 +415,13 @@ class BoostingFit:
         last = best if self._stops else n_rounds
         kept = rounds[: max(last - n_kept, 0)]
         return {
-            "_sum": self._sum(kept, last, table, learning_rate),
+            "_sum": self.sum_of_rounds(kept, last, table, learning_rate),
             "training_log_": job.log,
             "best_iteration_": best,
             "n_estimators_": last,
         }
 
-    def _sum(
+    def sum_of_rounds(
         self, rounds: list[list[Any]], n_rounds: int, table: TrainingTable, learning_rate: float
     ) -> TreeSum | LearnerSum:
         """Return the sum of all rounds: those of the last fit, and these."""

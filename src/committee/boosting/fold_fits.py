@@ -1,4 +1,7 @@
-"""Boosting fitted to all folds of a table but one, in turn, with one number of rounds for all."""
+"""Boosting fitted to all folds of a table but one, in turn.
+
+`search` boosts all fits a few rounds at a time; `models` returns them with the chosen number.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _SMALL_CELLS = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
+class FoldFit:
     """The fit to all rows but those of a fold.
 
     Attributes
@@ -46,7 +49,7 @@ class Fold:
 class FoldFits:
     """The fits to all folds but one, which share the bins of the whole table.
 
-    They are boosted in steps, as long as one likes; `models` returns those of a choice of rounds.
+    `search` boosts all fits a few rounds at a time; `models` returns them with the chosen number.
 
     Attributes
     ----------
@@ -56,7 +59,7 @@ class FoldFits:
         What the fits have in common.
     choices : BoostingChoices
         Its parameters that were "auto".
-    folds : list of Fold
+    folds : list of FoldFit
         The fits.
     search : RoundSearch
         The rounds so far.
@@ -65,7 +68,7 @@ class FoldFits:
     model: BoostingModel
     plan: BoostingFit
     choices: BoostingChoices
-    folds: list[Fold]
+    folds: list[FoldFit]
     search: RoundSearch
 
     @classmethod
@@ -81,18 +84,19 @@ class FoldFits:
         seed = check_seed(params.random_state)
         plan = BoostingFit(params, model._task(params), None, seed, type(model).__name__, X, None)
         unbinned = TrainingTable.read(X, params)
-        rows = plan._read_rows(y, sample_weight, None, unbinned)
-        choices = plan._choose(unbinned, rows)
-        table = plan._binned(unbinned, rows)
+        rows = plan.read_rows(y, sample_weight, None, unbinned)
+        choices = plan.choose(unbinned, rows)
+        table = plan.binned(unbinned, rows)
         folds = []
         for part in parts:
             held_out = np.zeros_like(rows.repetitions)
             held_out[part] = rows.repetitions[part]
             fold = rows.without(held_out)
-            own = table if table.statistics is None else plan._binned(unbinned, fold)
-            folds.append(Fold(own, fold, plan._fold_job(own, fold, choices)))
+            own = table if table.statistics is None else plan.binned(unbinned, fold)
+            folds.append(FoldFit(own, fold, plan.fold_job(own, fold, choices)))
         jobs = [fold.job for fold in folds]
-        search = RoundSearch(jobs, choices.n_estimators, SearchEnd.of(choices), n_workers, True)
+        ends = SearchEnd.of(choices)
+        search = RoundSearch(jobs, choices.n_estimators, ends, n_workers, keeps_members=True)
         return cls(model, plan, choices, folds, search)
 
     def models(self, choice: RoundChoice) -> list[Any]:
@@ -100,14 +104,14 @@ class FoldFits:
         n_rounds = choice.n_rounds
         models = []
         for fold, rounds in zip(self.folds, self.search.made, strict=True):
-            rate, start = self.choices.learning_rate, self.plan._start(fold.rows)
+            rate, start = self.choices.learning_rate, self.plan.start(fold.rows)
             attributes = self.plan.task.attributes(fold.rows.target) | {
-                "_sum": self.plan._sum(rounds[:n_rounds], n_rounds, fold.table, rate),
+                "_sum": self.plan.sum_of_rounds(rounds[:n_rounds], n_rounds, fold.table, rate),
                 "training_log_": fold.job.log.head(n_rounds),
                 "best_iteration_": n_rounds,
                 "n_estimators_": n_rounds,
             }
-            attributes |= self.plan._described(
+            attributes |= self.plan.described(
                 fold.table, fold.rows, self.choices, start, fold.job, choice, attributes
             )
             fitted = clone(self.model)

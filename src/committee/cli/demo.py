@@ -18,7 +18,7 @@ from committee.io.writing import replace_file
 
 TARGET = "species"
 
-# Birds that nobody knows: not weighed, bill depth and sex unknown, an island never seen.
+# Birds of unknown species: not weighed, bill depth and sex unknown, an island never seen.
 _NEW = """\
 bird,island,bill_length_mm,bill_depth_mm,flipper_length_mm,body_mass_g,sex,year
 first,Biscoe,46.1,14.5,212,4800,female,2010
@@ -89,7 +89,7 @@ def run_demo(folder: Path, budget: float, seed: int, *, as_json: bool, is_quiet:
 
 
 def _put(path: Path, content: bytes) -> None:
-    """Write a file of the demo, unless a file of somebody else has its name."""
+    """Write a file of the demo, unless another file has its name."""
     if path.exists() and path.read_bytes() != content:
         raise TableFileError(f"{path} exists and is another file; choose another folder")
     replace_file(path, content)

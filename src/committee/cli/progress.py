@@ -44,7 +44,7 @@ class Progress:
         return time.monotonic() - self.begin
 
     def share(self, step: SearchStep) -> float | None:
-        """Return how much of the search is over; None if nobody knows."""
+        """Return how much of the search is over; None if it is not known."""
         if self.time_limit is not None:
             return min(1.0, self.seconds / self.time_limit)
         if 0 < step.budget < float("inf"):
@@ -52,7 +52,7 @@ class Progress:
         return None
 
     def seconds_left(self, step: SearchStep) -> float | None:
-        """Return about how many seconds are left; None if nobody knows."""
+        """Return about how many seconds are left; None if it is not known."""
         share = self.share(step)
         if not share:
             return None

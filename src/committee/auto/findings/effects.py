@@ -16,10 +16,10 @@ from committee.files.codec_classes import register
 from committee.files.parts import TEXT, Part, array, tuple_of
 from committee.tables.source import Source
 
-_ROWS_OF_FOLD = 25  # in which the values of a column are replaced
-_CELLS = 2**25  # that models predict from, in all
-_LEAST_ROWS = 5  # of a mean of the target; that of fewer would nearly be a row of the table
-_MOST_CLASSES = 6
+_ROWS_OF_FOLD = 25  # rows of a fold in which the values of a column are replaced
+_CELLS = 2**25  # cells that models predict from, in all
+_LEAST_ROWS = 5  # a mean of the target of fewer rows would nearly be a row of the table
+_MOST_CLASSES = 6  # classes that have curves
 
 
 @register("auto.Effect")
@@ -118,7 +118,7 @@ def _shown_classes(unseen: Unseen) -> NDArray[np.int64]:
     return np.sort(np.argsort(-unseen.constant, kind="stable")[:_MOST_CLASSES]).astype(np.int64)
 
 
-def plan(source: Source, n_groups: int, n_folds: int) -> tuple[int, int]:
+def sample_sizes(source: Source, n_groups: int, n_folds: int) -> tuple[int, int]:
     """Return how many folds are looked at, and how many rows of each."""
     room = _CELLS // (source.n_features * n_groups)
     n_folds = n_folds if room >= 4 * n_folds else min(n_folds, 2)
@@ -131,7 +131,7 @@ def _curves(
     """Return mean predictions, shape (n_folds, groups of all columns, n_values)."""
     generator = np.random.default_rng(seed)
     n_groups = sum(len(groups.labels) for _, _, groups in columns)
-    n_folds, n_rows = plan(source, n_groups, len(unseen.tests))
+    n_folds, n_rows = sample_sizes(source, n_groups, len(unseen.tests))
     tests = unseen.tests[:n_folds]
     curves = []
     for fold, test in enumerate(tests):

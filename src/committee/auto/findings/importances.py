@@ -15,10 +15,10 @@ from committee.files.codec_classes import register
 from committee.files.parts import TEXT, Part, array, tuple_of
 from committee.tables.source import Source
 
-_ROWS = 1000  # that importances are measured on, all folds together
+_ROWS = 1000  # rows that importances are measured on, all folds together
 _PREDICTIONS, _LEAST_ROWS = 40_000, 25  # for more columns there are fewer rows, down to so many
 MOST_COLUMNS = 100
-_FEW_FOLDS = 4  # of a wide table
+_FEW_FOLDS = 4  # folds that are looked at in a wide table
 
 # Cells that models predict from: at once, and in all. Beyond, fewer columns are looked at.
 _BLOCK, _CELLS = 2**22, 2**26
@@ -69,7 +69,7 @@ def measure(source: Source, places: Sequence[int], unseen: Unseen, seed: int) ->
         Of the draws.
     """
     generator = np.random.default_rng(seed)
-    n_folds, n_columns, n_rows = plan(source, len(places), len(unseen.tests))
+    n_folds, n_columns, n_rows = sample_sizes(source, len(places), len(unseen.tests))
     tests, places = unseen.tests[:n_folds], places[:n_columns]
     losses = np.full((len(places), len(tests)), np.nan)
     for fold, test in enumerate(tests):
@@ -90,7 +90,7 @@ def measure(source: Source, places: Sequence[int], unseen: Unseen, seed: int) ->
     return ColumnImportances(names, kept.mean(axis=1), errors)
 
 
-def plan(source: Source, n_columns: int, n_folds: int) -> tuple[int, int, int]:
+def sample_sizes(source: Source, n_columns: int, n_folds: int) -> tuple[int, int, int]:
     """Return how many folds and columns are looked at, and how many rows of each fold."""
     n_columns = min(n_columns, MOST_COLUMNS)
     n_rows = max(_PREDICTIONS // (n_folds * (n_columns + 1)), _LEAST_ROWS)

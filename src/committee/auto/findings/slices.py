@@ -22,13 +22,13 @@ from committee.base.arrays import Floats
 from committee.files.codec_classes import register
 from committee.files.parts import NUMBER, TEXT, Part, instance, real, tuple_of, whole
 
-_LEAST_ROWS = 30  # of a slice: means of fewer are far from normal
-_LEAST_SHARE = 0.01
-_LEVEL = 0.05  # of the test of all slices together
+_LEAST_ROWS = 30  # rows of a slice at least: means of fewer are far from normal
+_LEAST_SHARE = 0.01  # share of all rows that a slice has at least
+_LEVEL = 0.05  # level of the test of all slices together
 _LEAST_EXCESS = 1.1  # a slice is weak where losses are so many times those elsewhere
-_LEAST_LOG = 0.01  # a probability counts as no smaller, or one row would decide
-_MOST = 10
-_MOST_OF_COLUMN = 2
+_LEAST_PROBABILITY = 0.01  # smaller ones count as this, or one row would decide
+_MOST = 10  # slices that are kept at most
+_MOST_OF_COLUMN = 2  # of these, slices of one column
 
 
 @register("auto.WeakSlice")
@@ -99,14 +99,14 @@ def row_losses(unseen: Unseen) -> Floats:
         return np.asarray(np.abs(unseen.combined[:, 0] - unseen.truth[:, 0]))
     rows = np.arange(unseen.target.n_rows)
     shares = unseen.combined[rows, unseen.target.codes[:, 0]]
-    return np.asarray(-np.log(np.maximum(shares, _LEAST_LOG)))
+    return np.asarray(-np.log(np.maximum(shares, _LEAST_PROBABILITY)))
 
 
 def slice_losses(unseen: Unseen) -> Floats:
     """Return the losses that slices are compared by.
 
-    Large numbers have large errors, which says little about a slice of them. An absolute error is
-    divided by the mean of those of the rows predicted alike.
+    Errors grow with the prediction, so each is divided by the mean error of rows with similar
+    predictions.
     """
     losses = row_losses(unseen)
     if unseen.target.codes is not None:
@@ -181,7 +181,7 @@ def _compared(
         (weights * losses**2).sum() - sums(weights * losses**2),
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        # The variance of a weighted mean: that of a row, by the number of rows weights are worth.
+        # Row variance divided by the effective number of rows.
         error = np.sqrt(spread * squares / own**2 + other_spread * rest_squares / rest**2)
         chances = ndtr((other - mean) / error)
     for place in np.flatnonzero(is_large & (error > 0)).tolist():

@@ -16,13 +16,13 @@ from committee.combining.fold_mean import FoldMean
 from committee.members.output import Output
 from committee.members.training import Template, TrainingData
 
-_N_PARTS = 5  # of rows held out once, to see how scores vary
-_SMALL_CELLS = 2**22  # of a table; larger ones are not copied, and fits have all threads
+_N_PARTS = 5  # parts of rows held out once, to see how scores vary
+_SMALL_CELLS = 2**22  # tables of more cells are not copied, and fits have all threads
 
 
 @dataclass(frozen=True, eq=False)
-class Bag:
-    """A fitted member.
+class FoldMember:
+    """A candidate fitted to the folds.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Bag:
 
 
 @dataclass(frozen=True, eq=False)
-class FoldTeams:
+class FoldData:
     """The training rows in the forms that members learn from, and their folds.
 
     Attributes
@@ -66,7 +66,7 @@ class FoldTeams:
     folds: Splits
     n_classes: int
 
-    def team(self, reads: str) -> TrainingData:
+    def form(self, reads: str) -> TrainingData:
         """Return the rows in a form, which is made when it is first asked for."""
         if reads not in self._made:
             self._made[reads] = self.make(reads)
@@ -94,7 +94,7 @@ class FoldTeams:
 
     @property
     def n_rows(self) -> int:
-        return len(self.team(FEATURES).y)
+        return len(self.form(FEATURES).y)
 
     @property
     def work(self) -> float:
@@ -104,59 +104,61 @@ class FoldTeams:
     @property
     def is_small(self) -> bool:
         """Whether fits to several folds run side by side, and have copies of their rows."""
-        table = self.team(FEATURES).table
+        table = self.form(FEATURES).table
         return bool(table.n_rows * table.n_features <= _SMALL_CELLS)
 
-    def parts(self, reads: str) -> list[tuple[Any, Any, Any]]:
+    def fold_rows(self, reads: str) -> list[tuple[Any, Any, Any]]:
         """Return the table, target and weights of the fit to each fold.
 
         They are copies of rows while the table is small. In a large one the rows of the fold have
         weight zero.
         """
-        if reads not in self._parts:
-            self._parts[reads] = [self._part(self.team(reads), train) for train, _ in self.splits]
-        return self._parts[reads]
+        if reads not in self._fold_rows:
+            self._fold_rows[reads] = [
+                self._part(self.form(reads), train) for train, _ in self.splits
+            ]
+        return self._fold_rows[reads]
 
     @cached_property
-    def _parts(self) -> dict[str, list[tuple[Any, Any, Any]]]:
+    def _fold_rows(self) -> dict[str, list[tuple[Any, Any, Any]]]:
         return {}
 
-    def _part(self, team: TrainingData, train: Rows) -> tuple[Any, Any, Any]:
+    def _part(self, form: TrainingData, train: Rows) -> tuple[Any, Any, Any]:
         if self.is_small:
-            part = team.shared.part(train)
-            return part, team.y[train], part.weights
-        weights = np.zeros(len(team.y))
-        weights[train] = 1.0 if team.weights is None else team.weights[train]
-        return team.shared, team.y, weights
+            part = form.shared.part(train)
+            return part, form.y[train], part.weights
+        weights = np.zeros(len(form.y))
+        weights[train] = 1.0 if form.weights is None else form.weights[train]
+        return form.shared, form.y, weights
 
     def template(self, candidate: Candidate, number: int) -> Template:
         """Return what the models of a candidate are copies of; its number decides the seed."""
-        return self.team(candidate.reads).template(candidate.name, number, candidate.estimator)
+        return self.form(candidate.reads).template(candidate.name, number, candidate.estimator)
 
     def output(self, candidate: Candidate) -> Output:
         """Return how the predictions of a candidate are read."""
         has_shares = self.n_classes and hasattr(candidate.estimator, "predict_proba")
         return Output("predict_proba" if has_shares else "predict", self.n_classes)
 
-    def bag(
+    def fold_member(
         self,
         candidate: Candidate,
         models: Sequence[Any],
         seconds: float,
-        parts: Sequence[Floats] | None = None,
-    ) -> Bag:
-        """Return the member of the models of all folds; parts are their predictions, if known."""
+        predicted: Sequence[Floats] | None = None,
+    ) -> FoldMember:
+        """Return the member of the models of all folds; `predicted` on unseen rows, if known."""
         output = self.output(candidate)
-        if parts is None:
-            team, tests = self.team(candidate.reads), [test for _, test in self.splits]
+        if predicted is None:
+            form, tests = self.form(candidate.reads), [test for _, test in self.splits]
             pairs = zip(models, tests, strict=True)
-            parts = [team.predict(model, output, test) for model, test in pairs]
+            predicted = [form.predict(model, output, test) for model, test in pairs]
         predictions = np.full((self.n_rows, self.n_classes or 1), np.nan)
-        for part, (_, test) in zip(parts, self.splits, strict=True):
+        for part, (_, test) in zip(predicted, self.splits, strict=True):
             predictions[test] = part
         kept = list(models[-1:] if self.folds.is_forward else models)
         member = FoldMean(output, kept)
-        return Bag(candidate, list(models), member, output, predictions, seconds)
+        return FoldMember(candidate, list(models), member, output, predictions, seconds)
 
 
 def _deal(rows: Rows, n_parts: int) -> list[Rows]:

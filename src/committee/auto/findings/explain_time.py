@@ -14,8 +14,9 @@ from committee.auto.findings.scores import ScoreFindings
 from committee.auto.findings.unseen import Unseen, variants
 from committee.tables.source import Source
 
+# Rows, predictions and cells that are tried at most.
 _TRIED_ROWS, _TRIED_PREDICTIONS, _TRIED_CELLS = 50, 1000, 2**21
-_GROUPS = 11  # of a column whose effects are measured, at most
+_GROUPS = 11  # groups at most of a column whose effects are measured
 
 
 def seconds_to_explain(source: Source, uses: Sequence[str], unseen: Unseen) -> float:
@@ -34,13 +35,14 @@ def seconds_to_explain(source: Source, uses: Sequence[str], unseen: Unseen) -> f
     rows = unseen.rows[unseen.tests[0][:_TRIED_ROWS]]
     n_blocks = min(_TRIED_PREDICTIONS, _TRIED_CELLS // source.n_features) // len(rows)
     n_blocks = max(n_blocks, 1)
-    unseen.predict(variants(source, rows, [(-1, rows)] * n_blocks), 0)
+    unchanged = (-1, rows)  # no column changed
+    unseen.predict(variants(source, rows, [unchanged] * n_blocks), 0)
     each = (time.monotonic() - begin) / (len(rows) * n_blocks)
     n_used, n_parts = sum(use != "dropped" for use in uses), len(unseen.tests)
-    n_folds, n_columns, n_rows = importances.plan(source, n_used, n_parts)
+    n_folds, n_columns, n_rows = importances.sample_sizes(source, n_used, n_parts)
     predicted = n_folds * (n_columns + 1) * n_rows
     n_groups = min(n_used, MOST_EFFECTS) * _GROUPS
-    n_folds, n_rows = effects.plan(source, n_groups, n_parts)
+    n_folds, n_rows = effects.sample_sizes(source, n_groups, n_parts)
     predicted += n_folds * n_groups * n_rows
     begin = time.monotonic()
     ScoreFindings.of(unseen)
