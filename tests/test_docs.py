@@ -145,6 +145,24 @@ def test_no_file_names_a_folder_of_somebodys_machine():
     assert found == []
 
 
+# A name of a source file or page in a comment or docstring, with or without folders.
+FILE_NAME = re.compile(
+    r"(?<![\w*{<.])((?:[\w.-]+/)*_?[a-z][\w-]*\.(?:py|pyi|hpp|cpp|md|toml))\b(?!\()"
+)
+
+
+def test_files_that_the_sources_name_exist():
+    there = ["/" + name_of(path) for path in [*SOURCES.rglob("*"), *CORE.rglob("*"), *PAGES]]
+    there += ["/" + name_of(path) for path in [*ROOT.glob("*/*.*"), *ROOT.glob("*/*/*.*")]]
+    dead = [
+        f"{name_of(path)}: {name}"
+        for path in [*SOURCES.rglob("*.py"), *CORE.rglob("*.?pp")]
+        for name in FILE_NAME.findall(path.read_text(encoding="utf-8"))
+        if not any(file.endswith("/" + name) for file in there)
+    ]
+    assert dead == []
+
+
 # --- architecture -------------------------------------------------------------------------------
 
 ARCHITECTURE = ROOT / "docs" / "architecture.md"

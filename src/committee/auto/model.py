@@ -1,4 +1,4 @@
-"""What CommitteeClassifier and CommitteeRegressor share: the search for members, and predictions."""
+"""What CommitteeClassifier and CommitteeRegressor share: a search for members, and predictions."""
 
 from __future__ import annotations
 
