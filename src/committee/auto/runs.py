@@ -167,8 +167,8 @@ class BoostingRun(Run):
             team = self.teams.team(self.candidate.reads)
             template = self.teams.template(self.candidate, self.number)
             model = template.copy(resolve_threads(team.n_jobs))
-            parts = [test for _, test in self.teams.splits]
-            self._fits = FoldFits.begin(model, team.shared, team.y, team.weights, parts)
+            splits = self.teams.splits
+            self._fits = FoldFits.begin(model, team.shared, team.y, team.weights, splits)
         search = self._fits.search
         search.step(self._n_rounds)
         return search.choice, bool(search.reason)
@@ -198,8 +198,8 @@ class NetRun(Run):
             team = self.teams.team(self.candidate.reads)
             template = self.teams.template(self.candidate, self.number)
             model = template.copy(resolve_threads(team.n_jobs))
-            parts = [test for _, test in self.teams.splits]
-            self._fits = NetFoldFits.begin(model, team.shared, team.y, team.weights, parts)
+            splits = self.teams.splits
+            self._fits = NetFoldFits.begin(model, team.shared, team.y, team.weights, splits)
         search = self._fits.search
         search.step()
         return search.choice, search.is_done
