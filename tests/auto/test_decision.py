@@ -10,7 +10,9 @@ import committee
 from committee import CommitteeClassifier
 from committee.auto.decision import Decision, cost_matrix
 from committee.auto.decision_rules import _FAST, DecisionRules, scoring_of
+from committee.cli.using import evaluate_files
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
+from committee.io.csv_table import CsvOptions
 
 SMALL = {"budget": 0.05, "random_state": 0}
 LABELS = np.array(["no", "yes"])
@@ -169,6 +171,38 @@ def test_a_committee_for_f1_finds_a_threshold_and_corrects_its_score_for_it(rare
     loaded = committee.load(tmp_path / "model.committee")
     assert np.array_equal(loaded.predict(X), model.predict(X))
     assert repr(loaded.decision_) == repr(decision)
+
+
+@pytest.mark.parametrize(("positive", "threshold"), [("yes", 0.15), ("no", 0.9)])
+def test_other_rows_are_scored_by_the_classes_that_are_decided_for(
+    rare, positive, threshold, tmp_path
+):
+    """In reports and by `committee evaluate`, as in `predict`."""
+    X, y = rare
+    model = CommitteeClassifier(**SMALL, scoring="f1", positive=positive, threshold=threshold)
+    model.fit(X[::2], y[::2])
+    predicted, truth = model.predict(X[1::2]), y[1::2]
+    assert (predicted != model.classes_[model.predict_proba(X[1::2]).argmax(axis=1)]).any()
+    expected = metrics.f1_score(truth, predicted, pos_label=positive)
+    fresh = model._fresh(X[1::2], truth, with_rows=True)
+    assert fresh.score == pytest.approx(expected)
+    accuracy = fresh.scores.values[fresh.scores.names.index("accuracy"), 0]
+    assert accuracy == pytest.approx((predicted == truth).mean())
+    for row, _, words, *_ in fresh.worst:
+        assert words.startswith(f"{predicted[int(row)]} (")
+    committee.save(model, tmp_path / "model.committee")
+    X[1::2].assign(truth=truth).to_csv(tmp_path / "rows.csv", index=False)
+    files = tmp_path / "model.committee", [str(tmp_path / "rows.csv")], CsvOptions()
+    assert evaluate_files(*files, "truth", None)["score"] == pytest.approx(expected)
+
+
+def test_folds_are_scored_by_the_classes_that_are_decided_for(rare):
+    """The score of all rows lies among those of the folds, where both are of decisions."""
+    X, y = rare
+    model = CommitteeClassifier(**SMALL, scoring="balanced_accuracy").fit(X, y)
+    assert model.decision_.kind == "threshold"
+    folds = model.findings_.scores.folds[:, 0]
+    assert folds.mean() == pytest.approx(model.score_.naive, abs=0.01)
 
 
 def test_the_positive_class_can_be_the_first_one(rare):

@@ -70,19 +70,21 @@ def test_an_improvement_that_fails_changes_nothing_and_the_next_one_begins_anew(
     assert np.array_equal(model.predict_proba(X), expected.predict_proba(X))
 
 
-@pytest.mark.parametrize("change", ["cell", "target", "order", "weights"])
+@pytest.mark.parametrize("change", ["cell", "target", "order", "weights", "groups"])
 def test_other_rows_are_refused(change):
-    model, Z, z, weights = fitted(0.05), X.copy(), LABELS.copy(), None
+    model, Z, z, weights, groups = fitted(0.05), X.copy(), LABELS.copy(), None, None
     if change == "cell":
         Z[17, 3] += 1e-9
     elif change == "target":
         z[17] = "a" if z[17] == "b" else "b"
     elif change == "order":
         Z, z = Z[::-1], z[::-1]
-    else:
+    elif change == "weights":
         weights = np.full(200, 2.0)
-    with pytest.raises(ValueError, match="rows, targets and weights that fit was given"):
-        model.improve(Z, z, weights)
+    else:
+        groups = np.repeat(np.arange(20), 10)
+    with pytest.raises(ValueError, match="needs what fit was given"):
+        model.improve(Z, z, weights, groups=groups)
 
 
 def test_rows_do_not_leave_the_process():
@@ -113,6 +115,15 @@ def test_members_are_fitted_again_to_all_rows():
     assert shares[:, 2].max() < 0.05
     with pytest.raises(ValueError, match="the class 'd'"):
         model.refit(X, np.where(two, LABELS, "d"))
+
+
+def test_rows_of_weight_zero_are_absent_where_members_are_fitted_again():
+    """Also where a class has no other rows."""
+    model = fitted(0.5)
+    weights = np.where(LABELS == "c", 0.0, np.arange(200) % 2)
+    shares = model.refit(X, LABELS, weights).predict_proba(X)
+    rest = weights > 0
+    assert np.array_equal(model.refit(X[rest], LABELS[rest]).predict_proba(X), shares)
 
 
 def test_a_refitted_committee_of_numbers_is_like_the_committee(tmp_path):

@@ -16,6 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor, RandomForestClassifier
+from committee.auto.bags import FoldTeams
 from committee.auto.folds import RowOrder, Splits
 from committee.evaluation.scored_target import ScoredTarget
 from committee.tables.source import open_source
@@ -184,6 +185,26 @@ def test_the_last_models_are_the_members_of_a_committee_in_time():
     again = classifier("auto").fit(TABLE, Y, time_order=TABLE["day"])
     assert np.array_equal(model.predict_proba(TABLE), again.predict_proba(TABLE))
     assert model.score_.n_rows < 120
+
+
+def test_no_member_learns_from_rows_that_are_later_than_those_it_predicts(monkeypatch):
+    """Numbers of the end that are thousands of times larger leave no trace before them."""
+    seen, bag = {}, FoldTeams.bag
+
+    def noted(teams, *arguments):
+        found = bag(teams, *arguments)
+        seen[found.candidate.name] = found.predictions[teams.splits[0][1], 0]
+        return found
+
+    monkeypatch.setattr(FoldTeams, "bag", noted)
+    X = RNG.normal(size=(160, 3))
+    y = X[:, 0] + 0.1 * RNG.normal(size=160)
+    y[120:] += 1e4
+    names = ["boosting", "net", "linear", "extra-trees"]
+    model = CommitteeRegressor(members=names, budget=2.0, random_state=0)
+    model.fit(X, y, time_order=np.arange(160))
+    assert set(seen) == set(names)
+    assert all(np.abs(predictions).max() < 10 for predictions in seen.values())
 
 
 def test_rows_of_a_group_are_no_evidence_of_their_own():

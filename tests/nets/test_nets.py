@@ -260,7 +260,8 @@ def test_verbose_prints_epochs(rng, capsys):
 
 def fitted_folds(model, table, y, weights, parts, n_epochs=10**9):
     """Models of all folds after so many epochs at most, and the choice among the epochs."""
-    fits = NetFoldFits.begin(model, table, y, weights, parts)
+    splits = [(np.setdiff1d(np.arange(len(y)), part), part) for part in parts]
+    fits = NetFoldFits.begin(model, table, y, weights, splits)
     while not fits.search.is_done and len(fits.search.choice.losses) < n_epochs:
         fits.search.step()
     return fits.models(fits.search.choice), fits.search.choice
@@ -304,6 +305,18 @@ def test_a_fold_learns_nothing_from_the_targets_of_its_part(rng):
     second, _ = fitted_folds(model, table, changed, None, parts, 1)
     np.testing.assert_allclose(first[0].predict(table), second[0].predict(table), rtol=0.05)
     assert (first[1].predict(table) != second[1].predict(table)).any()
+
+
+def test_rows_outside_of_a_split_are_absent(rng):
+    table, _, numbers = mixed(rng, 120)
+    changed = np.r_[numbers[:80], 1000.0 * numbers[80:]]
+    model, split = NetRegressor(**SMALL, max_epochs=3), (np.arange(60), np.arange(60, 80))
+    found = []
+    for y in (numbers, changed):
+        fits = NetFoldFits.begin(model, table, y, None, [split])
+        fits.search.step()
+        found.append(fits.models(fits.search.choice)[0].predict(table))
+    assert np.array_equal(*found)
 
 
 def test_wide_tables_have_fewer_knots(rng):

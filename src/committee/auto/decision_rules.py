@@ -132,9 +132,7 @@ class DecisionRules:
 
     def shown(self, decision: Decision, shares: Floats) -> Floats:
         """Return one for the class that is decided for, where the metric looks at classes."""
-        if not self.scores_labels or decision.kind == "largest":
-            return shares
-        return np.asarray(np.eye(shares.shape[1])[decision.codes(shares)])
+        return as_scored(decision, shares, self.scoring)
 
     def _costs(self, shares: Floats, target: ScoredTarget) -> dict[str, Any]:
         assert self._matrix is not None
@@ -150,6 +148,13 @@ def scores_labels(scoring: Any) -> bool:
     """Whether a metric looks at predicted classes, not at probabilities."""
     known = resolve_metric(scoring, "scoring")
     return not is_scorer(known) or known._response_method == "predict"
+
+
+def as_scored(decision: Decision | None, values: Floats, scoring: Any) -> Floats:
+    """Return predictions as a metric shall see them: it may look at the classes decided for."""
+    if decision is None or decision.kind == "largest" or not scores_labels(scoring):
+        return values
+    return np.asarray(np.eye(values.shape[1])[decision.codes(values)])
 
 
 def scoring_of(scoring: Any, positive: Any, classes: Any) -> Any:

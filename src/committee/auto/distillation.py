@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from committee.auto.class_sets import SetRule
 from committee.auto.decision import Decision
-from committee.auto.decision_rules import metric_label, scores_labels
+from committee.auto.decision_rules import as_scored, metric_label
 from committee.auto.estimate import ScoreEstimate
 from committee.auto.findings.findings import find
 from committee.auto.findings.importances import measure
@@ -259,7 +259,7 @@ def distilled(
     scored = np.sort(np.concatenate([test for _, test in folds]))
     judged = known.part(scored)
     own = CommitteeMetric(judged, metric, "scoring")
-    shown = _shown(predicted[scored], decision, own)
+    shown = as_scored(decision, predicted[scored], metric)
     every = np.arange(len(scored))
     score, error = own.score(shown, every), _error(own, shown, student.seed)
     agreed = agreement(predicted[scored], values[scored], decision)
@@ -292,7 +292,7 @@ def distilled(
         [predicted[scored]],
         predict,
         decided=decided,
-        shown=lambda each: _shown(each, decision, own),
+        shown=lambda each: as_scored(decision, each, metric),
     )
     source, uses = table.opened(), [use.use for use in fitted["columns_"]]
     used = [place for place, use in enumerate(uses) if use != "dropped"]
@@ -324,13 +324,6 @@ def _as_target(values: Floats, decision: Decision | None, classes: Any) -> Score
         return ScoredTarget(reals=values)
     codes = decision.codes(values).astype(np.int32)
     return ScoredTarget(codes[:, np.newaxis], [classes])
-
-
-def _shown(values: Floats, decision: Decision | None, metric: CommitteeMetric) -> Floats:
-    """Return predictions as the metric sees them."""
-    if decision is None or decision.kind == "largest" or not scores_labels(metric.oob_score):
-        return values
-    return np.asarray(np.eye(values.shape[1])[decision.codes(values)])
 
 
 def _error(metric: CommitteeMetric, values: Floats, seed: int) -> float:

@@ -159,7 +159,7 @@ class CommitteeFit:
             "_reader": reader,
             "_encoder": encoder,
             "_seed": self.seed,
-            "_fingerprint": _fingerprint(keys, self.target),
+            "_fingerprint": _fingerprint(keys, self.target, self.order),
             "_profiles": profiles(reader.plan.uses, features),
             "columns_": noted(reader.plan.uses, leaks),
             "leaks_": leaks,
@@ -413,11 +413,13 @@ class CommitteeFit:
         )
 
 
-def _fingerprint(keys: NDArray[np.uint64], target: ScoredTarget) -> int:
+def _fingerprint(keys: NDArray[np.uint64], target: ScoredTarget, order: RowOrder) -> int:
     """Return a number for the rows that a committee is fitted to, in their order."""
     number = zlib.crc32(np.ascontiguousarray(target.table).data, zlib.crc32(keys.data))
-    weights = target.weights
-    return number if weights is None else zlib.crc32(np.ascontiguousarray(weights).data, number)
+    for values in (target.weights, order.groups, order.times):
+        if values is not None:
+            number = zlib.crc32(np.ascontiguousarray(values).data, number)
+    return number
 
 
 def _check_size(target: ScoredTarget) -> None:

@@ -32,8 +32,8 @@ def improved(
     opened = plan.open()
     if opened.fixed["_fingerprint"] != fitted["_fingerprint"]:
         raise ValueError(
-            "improve goes on with the search of fit, and needs the rows, targets and weights that "
-            "fit was given, in their order; X, y or sample_weight differ from these"
+            "improve goes on with the search of fit, and needs what fit was given, rows in their "
+            "order; X, y, sample_weight, groups or time_order differ from that"
         )
     kept = fitted.get("_opened")
     if kept is not None and kept.is_sound:

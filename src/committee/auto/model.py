@@ -239,6 +239,9 @@ class AutoModel(CommitteeAnswers, Reporting):
             weights = read_weights(sample_weight, table.n_rows)
             target = self._read_target_again(y, weights)
             check_same_length(table.n_rows, target.n_rows)
+            if not target.counted.all():  # rows of weight zero are absent
+                rows = np.flatnonzero(target.counted)
+                table, target = AnyTable(table.take(rows, None)), target.part(rows)
             fitted = {name: getattr(self, name) for name in self.__dict__["_names_of_fit"]}
             members = refitted(fitted, table, target, self.n_jobs)
             fitted |= {"members_": members, "_opened": None}
@@ -294,10 +297,6 @@ class AutoModel(CommitteeAnswers, Reporting):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_opened": None}
-
-    def _scoring_for(self, scoring: Any, target: ScoredTarget) -> Any:
-        """Return the metric with what else it has to know about the target."""
-        return scoring
 
     def _decision_rules(self, target: ScoredTarget) -> DecisionRules | None:
         """Return how classes are decided for; None for numbers."""

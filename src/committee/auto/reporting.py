@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from committee.auto.decision_rules import as_scored
 from committee.auto.findings.fresh import Fresh
 from committee.auto.findings.unseen import Unseen
 from committee.base.params import Estimator
@@ -20,6 +21,10 @@ class Reporting(Estimator):
 
     _default_scoring: str
     scoring: Any
+
+    def _scoring_for(self, scoring: Any, target: ScoredTarget) -> Any:
+        """Return the metric with what else it has to know about the target."""
+        return scoring
 
     def report(self, path: str | Path, X: Any = None, y: Any = None, *, rows: bool = False) -> None:
         """Write a report to an HTML file that needs nothing else.
@@ -70,11 +75,22 @@ class Reporting(Estimator):
         target = self._known_target(self._read_target(y, None))
         check_same_length(table.n_rows, target.n_rows)
         values = self._predict_values(X)
-        scoring = self._default_scoring if self.scoring is None else self.scoring
+        given = self._default_scoring if self.scoring is None else self.scoring
+        scoring = self._scoring_for(given, target)
         metric = OobMetric(target, scoring, "scoring")
-        tests = [np.arange(target.n_rows)]
-        rows_of_x = tests[0]
-        unseen = Unseen(target, metric, rows_of_x, tests, values, [], lambda *_: values)
+        rows = np.arange(target.n_rows)
+        decision = getattr(self, "decision_", None)
+        unseen = Unseen(
+            target,
+            metric,
+            rows,
+            [rows],
+            values,
+            [],
+            lambda *_: values,
+            decided=None if decision is None else decision.codes(values),
+            shown=lambda each: as_scored(decision, each, scoring),
+        )
         if with_rows:
             return Fresh.with_rows(unseen, table.opened(), self.importances_.ranking())
         return Fresh.of(unseen)

@@ -176,8 +176,8 @@ class BoostingRun(Run):
             form = self.fold_data.form(self.candidate.reads)
             template = self.fold_data.template(self.candidate, self.number)
             model = template.copy(resolve_threads(form.n_jobs))
-            parts = [test for _, test in self.fold_data.splits]
-            self._fits = FoldFits.begin(model, form.shared, form.y, form.weights, parts)
+            splits = self.fold_data.splits
+            self._fits = FoldFits.begin(model, form.shared, form.y, form.weights, splits)
         search = self._fits.search
         search.step(self._n_rounds)
         return search.choice, bool(search.reason)
@@ -207,8 +207,8 @@ class NetRun(Run):
             form = self.fold_data.form(self.candidate.reads)
             template = self.fold_data.template(self.candidate, self.number)
             model = template.copy(resolve_threads(form.n_jobs))
-            parts = [test for _, test in self.fold_data.splits]
-            self._fits = NetFoldFits.begin(model, form.shared, form.y, form.weights, parts)
+            splits = self.fold_data.splits
+            self._fits = NetFoldFits.begin(model, form.shared, form.y, form.weights, splits)
         search = self._fits.search
         search.step()
         return search.choice, search.is_done

@@ -1,4 +1,4 @@
-"""Boosting fitted to all folds of a table but one, in turn.
+"""Boosting fitted to each split of a table, with one number of rounds for all.
 
 `search` boosts all fits a few rounds at a time; `models` returns them with the chosen number.
 """
@@ -28,14 +28,14 @@ _SMALL_CELLS = 2**22
 
 @dataclass(frozen=True, eq=False)
 class FoldFit:
-    """The fit to all rows but those of a fold.
+    """The fit to the rows that a fold is predicted from.
 
     Attributes
     ----------
     table : TrainingTable
         The features in bins.
     rows : TrainingRows
-        The rows, of which those of the fold have weight zero.
+        The rows, of which those of the fold and those that are left out have weight zero.
     job : BoostingJob
         Its rounds.
     """
@@ -47,7 +47,7 @@ class FoldFit:
 
 @dataclass(frozen=True, eq=False)
 class FoldFits:
-    """The fits to all folds but one, which share the bins of the whole table.
+    """The fits to all splits, which share the bins of the whole table.
 
     `search` boosts all fits a few rounds at a time; `models` returns them with the chosen number.
 
@@ -73,9 +73,18 @@ class FoldFits:
 
     @classmethod
     def begin(
-        cls, model: BoostingModel, X: Any, y: Any, sample_weight: Any, parts: Sequence[Rows]
+        cls,
+        model: BoostingModel,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        splits: Sequence[tuple[Rows, Rows]],
     ) -> FoldFits:
-        """Prepare the fits of an estimator to all rows but a part, for each part."""
+        """Prepare the fits of an estimator to the first rows of each split.
+
+        The second rows of a split are watched. Rows in neither, such as later ones where splits go
+        forward in time, are absent.
+        """
         params = BoostingParameters.of(model)
         params.check(None)
         n_workers = resolve_threads(params.n_jobs) if _is_small(X) else 1
@@ -88,10 +97,11 @@ class FoldFits:
         choices = plan.choose(unbinned, rows)
         table = plan.binned(unbinned, rows)
         folds = []
-        for part in parts:
-            held_out = np.zeros_like(rows.repetitions)
-            held_out[part] = rows.repetitions[part]
-            fold = rows.without(held_out)
+        for train, test in splits:
+            absent, held_out = rows.repetitions.copy(), np.zeros_like(rows.repetitions)
+            absent[train] = absent[test] = 0
+            held_out[test] = rows.repetitions[test]
+            fold = rows.without(absent).without(held_out)
             own = table if table.statistics is None else plan.binned(unbinned, fold)
             folds.append(FoldFit(own, fold, plan.fold_job(own, fold, choices)))
         jobs = [fold.job for fold in folds]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import committee
+from committee.auto.decision_rules import as_scored, scoring_of
 from committee.auto.known_files import KnownTable
 from committee.cli.words import interval_words, score_words
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
@@ -105,14 +106,15 @@ def evaluate_files(
     n_left_out = X.n_rows - len(rows)
     if n_left_out:
         X = X.take(rows, None)
+    metric = known_metric = scoring or model.leaderboard_.metric
     if hasattr(model, "classes_"):
         scored = ScoredTarget(truth[:, np.newaxis], [model.classes_])
-        values = model.predict_proba(X)
+        known_metric = scoring_of(metric, model.positive, model.classes_)
+        values = as_scored(model.decision_, model.predict_proba(X), known_metric)
     else:
         scored = ScoredTarget(reals=truth[:, np.newaxis])
         values = model.predict(X)[:, np.newaxis]
-    metric = scoring or model.leaderboard_.metric
-    score = float(OobMetric(scored, metric, "scoring").score(values, np.arange(len(rows))))
+    score = float(OobMetric(scored, known_metric, "scoring").score(values, np.arange(len(rows))))
     found: dict[str, Any] = {
         "metric": metric,
         "score": score,

@@ -1,4 +1,4 @@
-"""Nets fitted to all folds of a table but one, in turn, with one number of epochs for all."""
+"""Nets fitted to each split of a table, with one number of epochs for all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
 from committee.base.arrays import Rows
@@ -16,7 +15,7 @@ from committee.nets.net_model import FoldRows, NetFit, NetModel, NetSettings
 
 @dataclass(frozen=True, eq=False)
 class NetFoldFits:
-    """The fits of a net to all folds but one, which share the knots of the whole table.
+    """The fits of a net to all splits, which share the knots of the whole table.
 
     `search` runs their epochs, `models` returns the nets after the best one of a choice.
 
@@ -35,9 +34,9 @@ class NetFoldFits:
     --------
     >>> from committee.nets.classifier import NetClassifier
     >>> X = np.linspace(-1, 1, 60).reshape(-1, 1)
-    >>> folds = [np.arange(0, 60, 2), np.arange(1, 60, 2)]
+    >>> even, odd = np.arange(0, 60, 2), np.arange(1, 60, 2)
     >>> model = NetClassifier(n_units=16, random_state=0)
-    >>> fits = NetFoldFits.begin(model, X, X[:, 0] > 0, None, folds)
+    >>> fits = NetFoldFits.begin(model, X, X[:, 0] > 0, None, [(odd, even), (even, odd)])
     >>> for _ in range(5):
     ...     fits.search.step()
     >>> models = fits.models(fits.search.choice)
@@ -52,16 +51,21 @@ class NetFoldFits:
 
     @classmethod
     def begin(
-        cls, model: NetModel, X: Any, y: Any, sample_weight: Any, folds: Sequence[Rows]
+        cls,
+        model: NetModel,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        splits: Sequence[tuple[Rows, Rows]],
     ) -> NetFoldFits:
-        """Prepare the fits of a net to all rows but a fold, for each fold."""
+        """Prepare the fits of a net to the first rows of each split.
+
+        The second rows of a split are watched. Rows in neither, such as later ones where splits go
+        forward in time, are absent.
+        """
         settings = replace(NetSettings.of(model), early_stopping=True)
         fit = NetFit(model, settings, X, y, sample_weight)
-        parts: list[FoldRows] = []
-        for rows in folds:
-            held_out = np.zeros_like(fit.rows.order.counts)
-            held_out[rows] = fit.rows.order.counts[rows]
-            parts.append(fit.fold(held_out))
+        parts = [fit.split(train, test) for train, test in splits]
         return cls(model, fit, parts, fit.search(parts))
 
     def models(self, choice: EpochChoice) -> list[Any]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.base.arrays import Floats
+from committee.base.arrays import Floats, Rows
 from committee.base.params import (
     Estimator,
     check_bool,
@@ -21,7 +21,6 @@ from committee.base.params import (
 )
 from committee.base.sampling import SeedUse, parameter_seed
 from committee.base.work import FitLog, Progress, resolve_threads, running_fit
-from committee.evaluation.content_order import Counts
 from committee.evaluation.scored_target import ScoredTarget
 from committee.files.parts import Part, array, instance, whole
 from committee.nets.cost import affordable_knots, automatic_batch
@@ -283,9 +282,9 @@ class NetFit:
         reals = None if scale is None else scale.to_net(target.table)
         return UnseenRows(codes, fractions, classes, reals, weights)
 
-    def fold(self, part: Counts) -> FoldRows:
-        """Return all rows but a part, and this part to measure on."""
-        return self.rows.without(part)
+    def split(self, train: Rows, test: Rows) -> FoldRows:
+        """Return some rows to learn from, and others to measure on; the rest is absent."""
+        return self.rows.only(np.union1d(train, test)).without(self.rows.counts_of(test))
 
     def search(self, parts: Sequence[FoldRows]) -> EpochSearch:
         """Return the search for the number of epochs of nets that are fitted to each part."""

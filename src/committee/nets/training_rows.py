@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee import _core
-from committee.base.arrays import Floats
+from committee.base.arrays import Floats, Rows
 from committee.evaluation.content_order import ContentOrder, Counts, row_keys, with_columns
 from committee.evaluation.scored_target import ScoredTarget
 from committee.files.codec_classes import register
@@ -109,6 +109,18 @@ class TrainingRows:
         share = part / np.maximum(self.order.counts, 1)
         rest = replace(self, learned=self.learned * (1.0 - share))
         return rest, replace(self, learned=self.learned * share).as_unseen(rest.scale)
+
+    def only(self, rows: Rows) -> TrainingRows:
+        """Return the same with all other rows absent."""
+        learned = np.zeros_like(self.learned)
+        learned[rows] = self.learned[rows]
+        return replace(self, learned=learned)
+
+    def counts_of(self, rows: Rows) -> Counts:
+        """Return how often each row counts, zero for others than these."""
+        counts = np.zeros_like(self.order.counts)
+        counts[rows] = self.order.counts[rows]
+        return counts
 
     def as_unseen(self, scale: Scale | None) -> UnseenRows:
         """Return the rows to measure a net on."""

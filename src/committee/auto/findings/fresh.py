@@ -48,7 +48,7 @@ class Fresh:
         """Score the committee, without a look at single rows."""
         everything = np.arange(unseen.target.n_rows)
         try:
-            score = unseen.metric.score(unseen.combined, everything)
+            score = unseen.metric.score(unseen.as_scored(unseen.combined), everything)
         except ValueError:  # rows of one class, which many metrics refuse
             score = float("nan")
         return cls(unseen.target.n_rows, score, ScoreFindings.of(unseen))
@@ -83,7 +83,7 @@ def _truth(unseen: Unseen, row: int) -> tuple[str, str]:
     if unseen.target.codes is None:
         return f"{unseen.truth[row, 0]:.6g}", f"{unseen.combined[row, 0]:.6g}"
     labels: Any = unseen.target.classes[0]
-    best = int(unseen.combined[row].argmax())
+    best = int(unseen.classes(unseen.combined)[row])
     share = f"{100 * unseen.combined[row, best]:.0f} %"
     return str(labels[unseen.target.codes[row, 0]]), f"{labels[best]} ({share})"
 

@@ -68,7 +68,7 @@ def _folds(unseen: Unseen) -> Floats:
     for fold, test in enumerate(unseen.tests):
         for place, values in enumerate((unseen.combined, unseen.constants)):
             try:
-                found[fold, place] = unseen.metric.score(values, test)
+                found[fold, place] = unseen.metric.score(unseen.as_scored(values), test)
             except ValueError:  # a fold without one of the classes has no score
                 continue
     return found
