@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor, RandomForestClassifier
-from committee.auto.bags import FoldTeams
+from committee.auto.fold_members import FoldData
 from committee.auto.folds import RowOrder, Splits
 from committee.evaluation.scored_target import ScoredTarget
 from committee.tables.source import open_source
@@ -189,14 +189,14 @@ def test_the_last_models_are_the_members_of_a_committee_in_time():
 
 def test_no_member_learns_from_rows_that_are_later_than_those_it_predicts(monkeypatch):
     """Numbers of the end that are thousands of times larger leave no trace before them."""
-    seen, bag = {}, FoldTeams.bag
+    seen, fold_member = {}, FoldData.fold_member
 
-    def noted(teams, *arguments):
-        found = bag(teams, *arguments)
-        seen[found.candidate.name] = found.predictions[teams.splits[0][1], 0]
+    def noted(fold_data, *arguments):
+        found = fold_member(fold_data, *arguments)
+        seen[found.candidate.name] = found.predictions[fold_data.splits[0][1], 0]
         return found
 
-    monkeypatch.setattr(FoldTeams, "bag", noted)
+    monkeypatch.setattr(FoldData, "fold_member", noted)
     X = RNG.normal(size=(160, 3))
     y = X[:, 0] + 0.1 * RNG.normal(size=160)
     y[120:] += 1e4
