@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import warnings
 import zlib
@@ -48,6 +49,8 @@ from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
 from committee.tables.source import Source
 from committee.tables.table import read_table
+
+_log = logging.getLogger(__name__)
 
 _LEAST_ROWS = 5
 _PLANS = 7  # plans of the search up to the automatic budget, each twice the one before
@@ -313,6 +316,8 @@ class CommitteeFit:
         if self.decisions is not None:
             more["decision_"] = self.decisions.decide(combined, target)
         board = leaderboard_of(fold_members, resamples.selection.weights, self.metric, fold_data)
+        for entry in board.entries:
+            _log.debug("%s: score %.4g, %.2f s", entry.name, entry.score, entry.seconds)
         attributes = self._members(fold_members, resamples.selection) | {
             "score_": resamples.estimate(),
             "leaderboard_": board,

@@ -32,6 +32,7 @@ class NetFoldFits:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from committee.nets.classifier import NetClassifier
     >>> X = np.linspace(-1, 1, 60).reshape(-1, 1)
     >>> even, odd = np.arange(0, 60, 2), np.arange(1, 60, 2)
