@@ -33,7 +33,7 @@ class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
     classes_: Any
     n_classes_: Any
 
-    _criteria = ("gini", "entropy", "log_loss", "error")
+    _criteria = DecisionTreeClassifier._criteria
     _stored_parts: ClassVar[dict[str, Part]] = CLASS_PARTS
     _tree_class = DecisionTreeClassifier
 
@@ -207,7 +207,7 @@ class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
 class ForestRegressor(RegressorMixin, RegressionAnswers, ForestModel):
     """Base class of the forests that predict numbers."""
 
-    _criteria = ("squared_error", "absolute_error", "poisson", "friedman_mse")
+    _criteria = DecisionTreeRegressor._criteria
     _tree_class = DecisionTreeRegressor
 
     def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
