@@ -1,4 +1,4 @@
-"""What the tree estimators share: from a table to a grown tree, and from a tree to answers.
+"""What the tree estimators share: from a table to a grown tree, and from a tree to predictions.
 
 An estimator checks its parameters into the settings of `tree_settings` and its target into an
 `EngineTarget`; the
@@ -142,7 +142,7 @@ class TreeModel(SingleTree, ContributionsMixin):
             raise ValueError("the tree does not fit the classes or outputs")
         self.tree_ = TreeView(self._tree, self.schema_, labels)
 
-    # ---- answers ----
+    # ---- predicting ----
 
     def _contributions(self, table: _core.Table) -> Floats:
         return self._tree.contributions(table, self._threads())
