@@ -25,8 +25,8 @@ from committee.base.arrays import Floats
 from committee.base.sampling import member_seed
 from committee.base.work import Progress, running_fit
 from committee.evaluation.scored_target import ScoredTarget
-from committee.tables.target import read_reals, warn_of_column
-from committee.trees.engine_settings import EngineTarget, RowWeights, check_reals
+from committee.tables.target import RowWeights, read_reals, warn_of_column
+from committee.trees.engine_settings import EngineTarget, check_reals
 
 LOSSES = ("linear", "square", "exponential")
 

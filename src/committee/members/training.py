@@ -234,7 +234,7 @@ class TrainingData:
 
     # ---- one member ----
 
-    def fit(self, task: Task, n_threads: int = 1, parts: Parts | None = None) -> Any:
+    def fit(self, task: Task, n_threads: int = 1, parts: SplitTables | None = None) -> Any:
         """Return a fitted member.
 
         Parameters
@@ -243,7 +243,7 @@ class TrainingData:
             The member and its rows.
         n_threads : int, default=1
             Threads of a member of this library.
-        parts : Parts or None, default=None
+        parts : SplitTables or None, default=None
             The binned table that members share; None bins the table for this member alone.
         """
         member, template = task.template.copy(n_threads), task.template
@@ -285,7 +285,7 @@ class TrainingData:
         return values
 
     def fit_and_predict(
-        self, task: Task, n_threads: int = 1, parts: Parts | None = None
+        self, task: Task, n_threads: int = 1, parts: SplitTables | None = None
     ) -> tuple[Any, Floats | None]:
         """Do a task; return the member, if it is kept, and its predictions on the test rows."""
         begin = time.monotonic()
@@ -311,7 +311,7 @@ class TrainingData:
         n_classes = len(np.unique(y))
         return f"{len(y)} rows of {n_classes} class{'es' * (n_classes > 1)}"
 
-    def _fit_source(self, member: Any, task: Task, parts: Parts | None) -> None:
+    def _fit_source(self, member: Any, task: Task, parts: SplitTables | None) -> None:
         """Fit a member that reads an opened table; rows of weight zero are absent for it."""
         if parts is None:
             y = self._opened_target(member)
@@ -385,7 +385,7 @@ class TrainingData:
             # Split by split, so that few copies of rows are alive.
             order = {id(task.train): place for place, task in reversed(list(enumerate(tasks)))}
             own.sort(key=lambda place: order[id(tasks[place].train)])
-            parts = Parts(self.shared, [tasks[place].train for place in own])
+            parts = SplitTables(self.shared, [tasks[place].train for place in own])
             share = max(1, n_threads // n_workers)
             calls: list[Any] = [(tasks[place], share, parts) for place in own]
             yield own, in_order(self.fit_and_predict, calls, n_workers, use_threads=True, own=True)
@@ -400,7 +400,7 @@ class TrainingData:
         return int(self.table.n_rows * self.table.n_features)
 
 
-class Parts:
+class SplitTables:
     """The rows of splits, copied for the first member of a split and kept until its last fit.
 
     Parameters
