@@ -366,11 +366,15 @@ class TrainingData:
     def run(self, tasks: Sequence[Task], progress: Progress) -> list[tuple[Any, Floats | None]]:
         """Fit members; return them, where they are kept, and their predictions on test rows."""
         results: list[Any] = [None] * len(tasks)
-        for places, found in self._all(tasks):
-            for place, result in zip(places, found, strict=True):
-                results[place] = result
-                progress.advance()
+        for place, result in self.each(tasks):
+            results[place] = result
+            progress.advance()
         return results
+
+    def each(self, tasks: Sequence[Task]) -> Iterator[tuple[int, tuple[Any, Floats | None]]]:
+        """Fit members; yield the place of each task with what `run` returns for it, as they end."""
+        for places, found in self._all(tasks):
+            yield from zip(places, found, strict=True)
 
     def _all(self, tasks: Sequence[Task]) -> Iterator[tuple[list[int], Iterator[Any]]]:
         own = [place for place, task in enumerate(tasks) if is_own(task.template.estimator)]
