@@ -422,10 +422,18 @@ class Parts:
         self._lock = threading.Lock()
 
     def of(self, train: Rows) -> SharedSource | None:
-        """Return the rows of a split, without those of weight zero; None if they are not copied."""
+        """Return the rows of a split, without those of weight zero; None if they are not copied.
+
+        Rows that are drawn more than once are copied so often: to estimators that draw rows
+        themselves, weights are something else.
+        """
         source = self._shared.source
+        with self._lock:
+            if id(train) in self._parts:
+                return self._parts[id(train)]
         is_small = source.n_rows * source.n_features <= _COPIED_CELLS
-        if not is_small or len(train) > _COPIED_SHARE * source.n_rows:
+        is_nearly_all = len(train) > _COPIED_SHARE * source.n_rows
+        if not is_small or (is_nearly_all and len(np.unique(train)) == len(train)):
             return None
         with self._lock:
             if id(train) not in self._parts:

@@ -110,7 +110,7 @@ class BiasVarianceCurve(Mapping[Any, BiasVariance]):
     """
 
     def __init__(self, results: Mapping[Any, BiasVariance]) -> None:
-        self._results = dict(results)
+        self._results: dict[Any, BiasVariance] = dict(results)
 
     def __getitem__(self, name: Any) -> BiasVariance:
         return self._results[name]

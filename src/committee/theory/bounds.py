@@ -83,8 +83,9 @@ def boosting_bound(errors: Any, *, learning_rate: float = 1.0) -> BoostingBound:
     normalizers = epsilon ** (1 - eta / 2) * right ** (eta / 2)
     normalizers += epsilon ** (eta / 2) * right ** (1 - eta / 2)
     edges = 0.5 - epsilon
-    exponent = -2 * eta * (2 - eta) * np.cumsum(edges**2)
-    return BoostingBound(np.cumprod(normalizers), np.exp(exponent), edges)
+    exponent: Floats = -2 * eta * (2 - eta) * np.cumsum(edges**2)
+    products = np.asarray(np.cumprod(normalizers), np.float64)
+    return BoostingBound(products, np.exp(exponent), np.asarray(edges))
 
 
 def margin_bound(errors: Any, margin: float) -> Floats:

@@ -64,7 +64,7 @@ def margins(shares: Any, y: Any, classes: Any = None) -> Floats:
         )
     codes = read_known_classes(y, known)[:, 0]
     check_same_length(len(votes), len(codes))
-    return margins_of_codes(votes, codes) / totals[:, 0]
+    return np.asarray(margins_of_codes(votes, codes) / totals[:, 0])
 
 
 def margins_of_codes(shares: Floats, codes: Any) -> Floats:

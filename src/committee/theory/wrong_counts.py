@@ -99,7 +99,7 @@ class Binomial:
     def counts(self, n: int) -> Floats:
         """Return the probability of 0, 1, ..., n wrong members."""
         if self.p in (0.0, 1.0):
-            return np.eye(n + 1)[n * int(self.p)]
+            return np.asarray(np.eye(n + 1)[n * int(self.p)])
         k = np.arange(n)
         return _from_ratios(np.log((n - k) / (k + 1)) + math.log(self.p) - math.log1p(-self.p))
 
@@ -250,7 +250,7 @@ class GaussianCopula:
         """
         ends = [np.linspace(-_FAR, _FAR, _N_PANELS + 1)]
         if self.latent > 0:
-            steps = 2.0 ** np.arange(-22, 2)
+            steps: Floats = np.exp2(np.arange(-22.0, 2.0))
             for p in np.unique(np.quantile(self.p, [0, 0.25, 0.5, 0.75, 1])):
                 turn = float(ndtri(p)) / math.sqrt(self.latent)
                 ends += [turn - steps, np.array([turn]), turn + steps]
