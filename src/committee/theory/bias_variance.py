@@ -304,8 +304,9 @@ def bias_variance_curve(
     estimators : dict of estimators
         By names, or by the values of a parameter in which they differ; all classifiers, or all
         regressors.
-    X, y, test, test_size, loss, n_rounds, samples, sample_size, truth, ddof, sample_weight, \
-    random_state, n_jobs, verbose
+    X, y, test, test_size, loss, n_rounds, samples, sample_size, truth, ddof
+        See `bias_variance`.
+    sample_weight, random_state, n_jobs, verbose
         See `bias_variance`.
 
     Returns
