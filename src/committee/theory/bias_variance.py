@@ -233,8 +233,8 @@ def bias_variance(
     from one table have rows in common: the bootstrap shows what the estimator does with other
     weights of these rows, subsamples from a large table come near to fresh samples of their size,
     and only a generator has such. Estimators of this library share the bins of all rows in X, as
-    folds do: columns with more than 255 distinct values are cut where all rows have it, not each
-    training set (`split_finding="exact"` does not depend on it). Estimators that split their rows
+    folds do: boosting, and trees of more than 16,384 rows, may cut where a training set has no
+    value, which trees of fewer rows do not. Estimators that split their rows
     themselves, as stacks do, have copies of a row in several folds of a bootstrap sample;
     "subsample" has none.
 

@@ -25,9 +25,10 @@ Learner = Callable[[Floats, Floats], Any]
 # Losses that differ by less, relatively, are equal: the difference is rounding.
 _EQUAL = 1e-12
 
-# Coefficients are searched for below this; the exponential loss of rows that are all right falls
-# for ever.
-_LARGEST = 64.0
+# Coefficients are searched for up to 2^6: the exponential loss of rows that are all right falls for
+# ever. Then the interval is halved until it has the width of a rounding.
+_DOUBLINGS = 6
+_HALVINGS = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +47,8 @@ class StagewiseModel:
         Mean loss after each step.
     scores : ndarray of float64, shape (n_steps, n_rows)
         Scores of the rows after each step.
+    n_functions : int or None
+        Functions of the basis; None if it was made anew in each step.
     """
 
     start: float
@@ -53,6 +56,7 @@ class StagewiseModel:
     coefficients: Floats
     losses: Floats
     scores: Floats
+    n_functions: int | None
 
     def predict(self, basis: Any) -> Floats:
         """Return the scores of other rows.
@@ -60,19 +64,19 @@ class StagewiseModel:
         Parameters
         ----------
         basis : array-like of shape (n_functions, n_rows)
-            The same functions on these rows; for a basis that was made anew in every step, those
-            that were chosen, in the order of the steps, cannot be known: predict is for arrays.
+            The same functions on these rows.
 
         Returns
         -------
         scores : ndarray of float64, shape (n_rows,)
             The sum.
         """
+        if self.n_functions is None:
+            raise ValueError("predict needs a basis that is the same in each step: an array")
         values = _matrix(basis)
-        if len(values) <= self.chosen.max(initial=-1):
+        if len(values) != self.n_functions:
             raise ValueError(
-                f"basis must have the functions of the fit, {self.chosen.max() + 1} or more; got "
-                f"{len(values)}"
+                f"basis must have the {self.n_functions} functions of the fit; got {len(values)}"
             )
         return self.start + weighted_sum(self.coefficients, values[self.chosen])
 
@@ -163,19 +167,22 @@ def forward_stagewise(
     for _ in range(check_int("n_steps", n_steps, 1)):
         functions = _matrix(basis(values[:, 0], scores)) if fixed is None else fixed
         check_same_length(functions.shape[1], len(target))
-        best = [_best_coefficient(objective, target, scores, h) for h in functions]
-        after = [
-            objective.mean_loss(target, scores + alpha * h, None)
-            for alpha, h in zip(best, functions, strict=True)
-        ]
-        number = _first_least(np.array(after))
+        objective = objective.prepare(target, scores, None)
+        line = _Lines(objective, target, scores, functions)
+        best = line.best_coefficients()
+        number = _first_least(line.mean_losses(best))
         scores = scores + rate * best[number] * functions[number]
         chosen.append(number)
         coefficients.append(rate * best[number])
         losses.append(objective.mean_loss(target, scores, None))
         stages.append(scores)
     return StagewiseModel(
-        first, np.array(chosen), np.array(coefficients), np.array(losses), np.array(stages)
+        first,
+        np.array(chosen),
+        np.array(coefficients),
+        np.array(losses),
+        np.array(stages),
+        None if fixed is None else len(fixed),
     )
 
 
@@ -212,6 +219,8 @@ def stump_basis(X: Any, at: Any = None) -> Floats:
         distinct = np.unique(column)
         thresholds = (distinct[:-1] + distinct[1:]) / 2
         stumps.append(np.where(other > thresholds[:, np.newaxis], 1.0, -1.0))
+    if not any(len(each) for each in stumps):
+        raise ValueError("X must have a column of two values or more; got constants only")
     return np.concatenate(stumps)
 
 
@@ -234,29 +243,44 @@ def _one_score_loss(loss: Any) -> Loss:
     return found
 
 
-def _best_coefficient(loss: Loss, y: Floats, scores: Floats, h: Floats) -> float:
-    """Return the coefficient with the least loss: the derivative changes its sign there."""
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """The loss along the line ``scores + alpha * h`` for each function h of a basis.
 
-    def slope(alpha: float) -> float:
-        gradient, _ = loss.gradients(y, scores + alpha * h)
-        return float((gradient * h).sum())
+    Losses are taken row by row, so all lines are one long table.
+    """
 
-    here = slope(0.0)
-    if here == 0:
-        return 0.0
-    sign = -np.sign(here)
-    low, high = 0.0, 1.0
-    while high < _LARGEST and sign * slope(sign * high) < 0:
-        low, high = high, 2 * high
-    for _ in range(80):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        if sign * slope(sign * middle) < 0:
-            low = middle
-        else:
-            high = middle
-    return float(sign * (low + high) / 2)
+    loss: Loss
+    y: Floats
+    scores: Floats
+    functions: Floats
+
+    def mean_losses(self, alphas: Floats) -> Floats:
+        """Return the mean loss at a coefficient for each function."""
+        losses = self.loss.row_losses(*self._at(alphas))
+        return np.asarray(losses.reshape(self.functions.shape).mean(axis=1))
+
+    def best_coefficients(self) -> Floats:
+        """Return the coefficients with the least loss: the slope changes its sign there."""
+        signs = -np.sign(self._slopes(np.zeros(len(self.functions))))
+        low, high = np.zeros(len(signs)), np.ones(len(signs))
+        for _ in range(_DOUBLINGS):
+            falls = signs * self._slopes(signs * high) < 0
+            low, high = np.where(falls, high, low), np.where(falls, 2 * high, high)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            falls = signs * self._slopes(signs * middle) < 0
+            low, high = np.where(falls, middle, low), np.where(falls, high, middle)
+        return np.asarray(signs * (low + high) / 2)
+
+    def _slopes(self, alphas: Floats) -> Floats:
+        gradients, _ = self.loss.gradients(*self._at(alphas))
+        products = gradients.reshape(self.functions.shape) * self.functions
+        return np.asarray(products.sum(axis=1))
+
+    def _at(self, alphas: Floats) -> tuple[Floats, Floats]:
+        scores = self.scores + alphas[:, np.newaxis] * self.functions
+        return np.tile(self.y, len(self.functions)), scores.ravel()
 
 
 def _first_least(values: Floats) -> int:
