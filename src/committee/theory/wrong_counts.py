@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import bdtrc, betaincc, ndtr, ndtri
+from scipy.special import betainc, betaincc, ndtr, ndtri
 
 from committee.base.arrays import Floats
 
@@ -107,11 +107,7 @@ class Binomial:
         """Return the probability that the majority is wrong."""
         if math.isinf(n):
             return _limit(self.p)
-        half = n // 2
-        wrong = float(bdtrc(half, n, self.p))
-        if n % 2 == 0:
-            wrong += tie * float(bdtrc(half - 1, n, self.p) - bdtrc(half, n, self.p))
-        return wrong
+        return float(_majority_error(int(n), np.array([self.p]), tie)[0])
 
 
 @dataclass(frozen=True)
@@ -221,14 +217,8 @@ class GaussianCopula:
         if math.isinf(n):  # the members are wrong on the rows where their rate is above one half
             return float(ndtr(ndtri(self.p[0]) / math.sqrt(self.latent)))
 
-        def error(z: Floats) -> Floats:
-            rates = self.rates(z, self.p)[:, 0]
-            wrong = bdtrc(n // 2, n, rates)
-            if n % 2 == 0:
-                wrong = wrong + tie * (bdtrc(n // 2 - 1, n, rates) - wrong)
-            return np.asarray(wrong)
-
-        return float(self._mean(error))
+        size = int(n)
+        return float(self._mean(lambda z: _majority_error(size, self.rates(z, self.p)[:, 0], tie)))
 
     def _mean(self, values: Callable[[Floats], Floats]) -> Floats:
         """Return the mean of a function of the difficulty, some of them at a time."""
@@ -260,6 +250,15 @@ class GaussianCopula:
         density = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
         weights = density * (width * _WEIGHTS).ravel()
         return z, weights / weights.sum()
+
+
+def _majority_error(n: int, p: Floats, tie: float) -> Floats:
+    """Return the errors of majorities of n independent members, for some error rates."""
+    half = n // 2
+    wrong = betainc(half + 1, n - half, p)  # half + 1 or more are wrong
+    if n % 2 == 0:
+        wrong = (1 - tie) * wrong + tie * betainc(half, half + 1, p)
+    return np.asarray(wrong)
 
 
 def _from_ratios(log_ratios: Floats) -> Floats:
