@@ -16,6 +16,7 @@ import pytest
 import committee
 import committee.datasets
 import committee.losses
+import committee.theory
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "src" / "committee"
@@ -107,7 +108,7 @@ def test_every_page_is_in_a_table_of_contents():
 
 API_NAMES = [
     (module, name)
-    for module in (committee, committee.datasets, committee.losses)
+    for module in (committee, committee.datasets, committee.losses, committee.theory)
     for name in module.__all__
     if not name.startswith("__")
 ]

@@ -48,10 +48,15 @@ _HOMES = {
     "export_text": "committee.trees.export",
     "load": "committee.files.model_file",
     "plot_adaboost": "committee.plots.adaboost",
+    "plot_average_variance": "committee.plots.theory",
+    "plot_bias_variance": "committee.plots.bias_variance",
+    "plot_committee_error": "committee.plots.theory",
     "plot_contributions": "committee.plots.features",
     "plot_diversity": "committee.plots.diversity",
     "plot_importances": "committee.plots.features",
     "plot_intervals": "committee.plots.intervals",
+    "plot_majority": "committee.plots.theory",
+    "plot_majority_error": "committee.plots.theory",
     "plot_margins": "committee.plots.adaboost",
     "plot_oob_curve": "committee.plots.forest",
     "plot_proximity": "committee.plots.forest",
@@ -104,10 +109,15 @@ __all__ = [
     "export_text",
     "load",
     "plot_adaboost",
+    "plot_average_variance",
+    "plot_bias_variance",
+    "plot_committee_error",
     "plot_contributions",
     "plot_diversity",
     "plot_importances",
     "plot_intervals",
+    "plot_majority",
+    "plot_majority_error",
     "plot_margins",
     "plot_oob_curve",
     "plot_proximity",
@@ -153,6 +163,7 @@ if TYPE_CHECKING:
     from committee.inspection.diversity import Diversity, diversity
     from committee.inspection.pruning import PruningPath, prune_ensemble
     from committee.plots.adaboost import plot_adaboost, plot_margins
+    from committee.plots.bias_variance import plot_bias_variance
     from committee.plots.boosting import plot_training
     from committee.plots.diversity import plot_diversity
     from committee.plots.features import plot_contributions, plot_importances
@@ -160,6 +171,12 @@ if TYPE_CHECKING:
     from committee.plots.intervals import plot_intervals
     from committee.plots.rounds import plot_rounds
     from committee.plots.stack import plot_stack
+    from committee.plots.theory import (
+        plot_average_variance,
+        plot_committee_error,
+        plot_majority,
+        plot_majority_error,
+    )
     from committee.plots.tree import plot_tree
     from committee.plots.votes import plot_votes
     from committee.trees.export import export_rules, export_text
@@ -167,7 +184,12 @@ if TYPE_CHECKING:
     from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 
+_MODULES = ("datasets", "losses", "theory")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"committee.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'committee' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
@@ -176,4 +198,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_HOMES, *_MODULES})

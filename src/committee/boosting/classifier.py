@@ -54,9 +54,10 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingModel):
     min_impurity_decrease : float, default=0.0
         What a split must bring: twice the decrease of the loss, to second order, for each unit of
         weight. For squared error that is the decrease of the mean squared error.
-    init : None, "zero" or estimator, default=None
+    init : None, "zero", "mean" or estimator, default=None
         Where to start: None from the constant that minimises the loss, "zero" from scores of zero,
-        an estimator (fitted here) from its predictions.
+        "mean" from the share of each class (the minimum, for the losses of this library), an
+        estimator (fitted here) from its predictions.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all draws; an int may have up to 64 bits.
     max_features : int, float, {"sqrt", "log2", "log2+1"}, None or "auto", default="auto"

@@ -22,6 +22,7 @@ from committee.plots.style import (
     line_by_round,
     mark_round,
     name_axes,
+    shades,
     tidy,
 )
 from committee.tables.target import check_same_length, read_known_classes
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["plot_adaboost", "plot_margins"]
-
-_PALE_TO_DARK = ("#b9d0ef", "#7fa9e3", "#3b7dd8", "#24508f", "#122a4d")
 
 
 def plot_adaboost(model: AdaBoostClassifier | AdaBoostRegressor, *, ax: Axes | None = None) -> Axes:
@@ -48,9 +47,10 @@ def plot_adaboost(model: AdaBoostClassifier | AdaBoostRegressor, *, ax: Axes | N
     -------
     ax : matplotlib Axes
         Lines for the weighted error of each learner (a regressor's mean loss), for the training
-        error of the committee so far, for the bound that it stays below, and for the error of
-        validation rows, each as far as it is known; a dotted line is chance. Another score than
-        accuracy has an axis of its own on the right. A dot is the best round.
+        error of the committee so far, for the bound that it stays below and the simpler bound by
+        the edges of the learners, and for the error of validation rows, each as far as it is known;
+        a grey dotted line is chance. Another score than accuracy has an axis of its own on the
+        right. A dot is the best round.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def plot_adaboost(model: AdaBoostClassifier | AdaBoostRegressor, *, ax: Axes | N
     >>> model = AdaBoostClassifier(n_estimators=3, criterion="error").fit(X, y)
     >>> ax = plot_adaboost(model)
     >>> [line.get_label() for line in ax.lines][:3]
-    ['learner of the round', 'committee, bound', 'committee, training rows']
+    ['learner of the round', 'committee, bound', 'bound by edges']
     """
     if not isinstance(model, AdaBoostClassifier | AdaBoostRegressor):
         raise TypeError(
@@ -72,6 +72,9 @@ def plot_adaboost(model: AdaBoostClassifier | AdaBoostRegressor, *, ax: Axes | N
     ax = axes_or_new(ax, "plot_adaboost", (6.4, 3.8))
     line_by_round(ax, trace.error, "learner of the round", color=GREY, linewidth=1.2)
     line_by_round(ax, trace.bound, "committee, bound", color=ORANGE, linewidth=1.6, linestyle="--")
+    line_by_round(
+        ax, trace.edge_bound, "bound by edges", color=ORANGE, linewidth=1.2, linestyle=":"
+    )
     line_by_round(ax, trace.train_error, "committee, training rows", color=BLUE, linewidth=2)
     scores: Floats | None = getattr(model, "validation_scores_", None)
     lines = list(ax.lines)
@@ -144,11 +147,10 @@ def plot_margins(
     ax = axes_or_new(ax, "plot_margins", (6.4, 3.8))
     low = min(-1.0, *(float(found.min()) for found in margins))
     high = max(1.0, *(float(found.max()) for found in margins))
-    for place, (number, found) in enumerate(zip(numbers, margins, strict=True)):
+    for number, found, color in zip(numbers, margins, shades(len(numbers)), strict=True):
         ordered = np.concatenate([[low], np.sort(found), [high]])
         shares = np.concatenate([[0.0], np.arange(1, len(found) + 1) / len(found), [1.0]])
         label = "1 round" if number == 1 else f"{number} rounds"
-        color = _shade(place, len(numbers))
         ax.step(ordered, shares, where="post", color=color, linewidth=2, label=label)
     ax.axvline(0, color=INK, linewidth=1, linestyle=":")
     ax.set_xlim(low, high)
@@ -197,10 +199,3 @@ def _staged_margins(model: AdaBoostClassifier, X: Any, y: Any, numbers: list[int
 def _fifth_and_last(n_rounds: int) -> list[int]:
     first = min(5, n_rounds)
     return sorted({first, round((first * n_rounds) ** 0.5), n_rounds})
-
-
-def _shade(place: int, n_curves: int) -> str:
-    """Colour of a curve: the more rounds, the darker."""
-    last = len(_PALE_TO_DARK) - 1
-    step = last if n_curves == 1 else round(place * last / (n_curves - 1))
-    return _PALE_TO_DARK[max(step, 1) if n_curves < 4 else step]
