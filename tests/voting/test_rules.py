@@ -258,6 +258,13 @@ def test_votes_are_told():
     assert numbers.votes([[4.0, 8.0]]).predicted.tolist() == [[4.0, 8.0]]
 
 
+def test_a_committee_of_one_is_explained():
+    alone = VotingClassifier([("one", Says(0))]).fit(np.eye(2), [0, 1])
+    found = alone.explain_vote([[1.0, 0.0]])
+    assert found.without == (found.prediction,)
+    assert found.decisive == ()
+
+
 # --- what is refused ------------------------------------------------------------------------------
 
 

@@ -371,9 +371,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
             raise ValueError(f"explain_vote takes one row; got {predicted.shape[1]}")
         return predicted
 
-    def _without(
-        self, predicted: Floats, shares: Floats | None, place: int, prediction: Any
-    ) -> Any:
+    def _without(self, predicted: Floats, shares: Floats | None, place: int, whole: Any) -> Any:
         weights = self._counts.copy()
         weights[place] = 0.0
         return self._decided(predicted, shares, weights)[0] if weights.any() else whole
