@@ -258,7 +258,7 @@ def test_wrong_rows_are_refused(iris):
     for groups, message in ((np.arange(3), "groups"), ([None] * 150, "groups"), (0, "groups")):
         with pytest.raises(ValueError, match=message):
             stack.fit(X, y, groups=groups)
-    with pytest.raises(TypeError, match="near does not support sample weights"):
+    with pytest.raises(TypeError, match="does not support sample weights: fit of 'near'"):
         StackingClassifier(classifiers()).fit(X, y, np.arange(150) + 1)
     near = StackingClassifier(own_classifiers(), KNeighborsClassifier())
     with pytest.raises(TypeError, match="final_estimator does not support sample weights"):

@@ -66,6 +66,9 @@ class BaggingModel(MetaEstimator):
         "_fingerprint": whole(-1),
     }
 
+    # Scikit-learn's routing asks the members; the ensemble uses these where it is told to.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"sample_weight": False, "groups": False}
+
     estimator: Any
     n_estimators: int
     max_samples: Any

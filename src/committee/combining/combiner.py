@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from committee.combining.level_one import (
     layer_members,
     plan_level_one,
 )
+from committee.members.meta_estimator import check_takes_weights, refuse_params
 from committee.members.output import Output, OutputRule, will_have
 from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
@@ -175,18 +176,6 @@ class NamedMembers(Estimator, ABC):
                     router.add(**{name: member}, method_mapping=mapping)
         return router
 
-    def _routed(self, params: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-        """Return the arguments of `fit` that go on to each member."""
-        if not params:
-            return {}
-        if not get_config()["enable_metadata_routing"]:
-            raise ValueError(
-                f"[{', '.join(params)}] are passed to fit but are not among its arguments. "
-                "sklearn.set_config(enable_metadata_routing=True) lets the members request them"
-            )
-        routed = process_routing(self, "fit", **params)
-        return {name: dict(each.fit) for name, each in routed.items()}
-
 
 class CommitteeModel(NamedMembers):
     """Base class of voting, stacking, ensemble selection and dynamic selection."""
@@ -195,6 +184,9 @@ class CommitteeModel(NamedMembers):
     n_jobs: int | None
     verbose: int
     random_state: Any
+
+    # Scikit-learn's routing asks the members; the ensemble uses these where it is told to.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"sample_weight": False, "groups": False}
 
     _outputs: Any  # fitted: what members predict
 
@@ -247,6 +239,7 @@ class CommitteeModel(NamedMembers):
         self : estimator
             The fitted estimator.
         """
+        refuse_params("fit", fit_params)
         with FitLog(type(self).__name__) as log:
             self._fit(X, y, sample_weight, groups, fit_params)
             log.end("%s", self._outcome)
@@ -271,11 +264,50 @@ class CommitteeModel(NamedMembers):
         weights = read_weights(sample_weight, table.n_rows)
         seed = check_seed(self.random_state)
         member_seed = None if self.random_state is None else seed
-        params = self._routed(fit_params)
+        params, declined = self._routed(sample_weight, fit_params)
         values = labels if isinstance(labels, list) else None
         labels = None if isinstance(labels, list) else labels
-        data = TrainingData(table, codes, labels, weights, self.n_jobs, member_seed, params, values)
+        data = TrainingData(
+            table,
+            codes,
+            labels,
+            weights,
+            self.n_jobs,
+            member_seed,
+            params,
+            values,
+            declined=declined,
+            shows_ones=sample_weight is not None,
+        )
         return data, seed
+
+    def _routed(
+        self, sample_weight: Any, fit_params: Mapping[str, Any]
+    ) -> tuple[dict[str, dict[str, Any]], frozenset[str]]:
+        """Return the arguments of `fit` that go on to each member, and who gets no weights.
+
+        With scikit-learn's routing the members decide; without it they all get the weights.
+        """
+        members = {n: each for n, each in self._pairs_by_name().items() if not _is_dropped(each)}
+        if not get_config()["enable_metadata_routing"]:
+            if sample_weight is not None and not self._is_prefit:
+                for name, member in members.items():
+                    check_takes_weights(name, member)
+            return {}, frozenset()
+        given = dict(fit_params)
+        if sample_weight is not None:
+            given["sample_weight"] = sample_weight
+        # The ensemble itself looks at the weights, whatever the members do.
+        own = self._get_metadata_request()
+        own.fit.add_request(param="sample_weight", alias=True)
+        router = self.get_metadata_routing().add_self_request(own)
+        routed = process_routing(router, "fit", **given)
+        params = {name: dict(routed[name].fit) for name in members}
+        declined = frozenset(name for name in members if "sample_weight" not in params[name])
+        for chosen in params.values():
+            if chosen.get("sample_weight") is sample_weight:
+                chosen.pop("sample_weight", None)  # every fit has these, with other things
+        return params, declined
 
     @property
     def _output_rule(self) -> OutputRule:

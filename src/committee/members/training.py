@@ -26,7 +26,6 @@ from sklearn.base import clone
 from committee.base.arrays import Floats, Rows
 from committee.base.sampling import member_seed, parameter_seed
 from committee.base.work import Progress, count_workers, in_order, plain_algebra, resolve_threads
-from committee.members.meta_estimator import wants_weights
 from committee.members.output import Output
 from committee.members.renumbered import without_gaps
 from committee.tables.native_table import AnyTable, reads_tables, shown_target
@@ -168,6 +167,11 @@ class TrainingData:
         More arguments of `fit`, by the names of members.
     values : list of ndarray or None
         The values of each of several labels, by code, where rows can have several.
+    declined : frozenset of str
+        Names of members that have declined the weights of rows: they learn from those of positive
+        weight.
+    shows_ones : bool, default=False
+        Whether to give estimators of other libraries weights that are all one.
     """
 
     table: AnyTable
@@ -178,6 +182,8 @@ class TrainingData:
     seed: int | None = None
     fit_params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     values: list[NDArray[Any]] | None = None
+    declined: frozenset[str] = frozenset()
+    shows_ones: bool = False
 
     @cached_property
     def shared(self) -> SharedSource:
@@ -191,7 +197,9 @@ class TrainingData:
         Tiny weights are multiplied by the power of two that brings their mean next to one. Others
         stay as they are, and whole weights always: a row of weight two is that row twice.
         """
-        if self.weights is None or are_repetitions(self.weights):
+        if self.weights is None:
+            return np.ones(len(self.y)) if self.shows_ones else None
+        if are_repetitions(self.weights):
             return self.weights
         mean = math.fsum(self.weights) / len(self.weights)
         if mean >= _LEAST_MEAN_WEIGHT:
@@ -321,7 +329,8 @@ class TrainingData:
         if part is None:
             member.fit(self.shared, self.y, sample_weight=self._all_weights(task))
         else:
-            member.fit(part, self.y[part.rows], sample_weight=part.weights)
+            weights = None if task.template.name in self.declined else part.weights
+            member.fit(part, self.y[part.rows], sample_weight=weights)
 
     def _opened_target(self, member: Any) -> Any:
         """Return the target in the form that suits the members, which are of one kind."""
@@ -335,10 +344,13 @@ class TrainingData:
             weights = np.zeros(self.table.n_rows)
             weights[slice(None) if task.train is None else task.train] = task.weights
             return weights
+        own = self.weights
+        if own is not None and task.template.name in self.declined:
+            own = (own > 0).astype(np.float64)
         if task.train is None:
-            return self.weights
+            return own
         counts = np.bincount(task.train, minlength=self.table.n_rows).astype(np.float64)
-        return counts if self.weights is None else counts * self.weights
+        return counts if own is None else counts * own
 
     def _fit_rows(self, member: Any, task: Task) -> Any:
         n_rows, rows, weights = self.table.n_rows, task.train, task.weights
@@ -350,10 +362,8 @@ class TrainingData:
             key: value if rows is None else rows_of(value, rows, n_rows)
             for key, value in self._params(task).items()
         }
-        if weights is None and self.weights is not None:
-            name = task.template.name
-            if wants_weights(name, task.template.estimator):
-                weights = self.weights_for(member, rows)
+        if weights is None and task.template.name not in self.declined:
+            weights = self.weights_for(member, rows)
         if weights is not None:
             params["sample_weight"] = weights
         y = self.y if rows is None else self.y[rows]

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import TransformerMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from committee.base.arrays import Floats, Rows
 from committee.base.params import check_bool, check_choice, check_real, is_false, is_real
@@ -39,7 +40,7 @@ from committee.members.loaded_members import (
     check_outputs,
     check_regressor,
 )
-from committee.members.meta_estimator import wants_weights
+from committee.members.meta_estimator import check_takes_weights, unrequested
 from committee.members.output import Output, OutputRule, none_predicted, predict_each
 from committee.members.training import (
     TrainingData,
@@ -180,8 +181,9 @@ def fit_final(rules: StackRules, data: TrainingData, features: Any, rows: Rows) 
         return final
     own, n_rows = data.fit_params.get("final_estimator", {}), len(data.y)
     params = {key: rows_of(value, rows, n_rows) for key, value in own.items()}
-    if data.weights is not None and wants_weights("final_estimator", final):
-        params["sample_weight"] = data.weights_for(final, rows)
+    if "final_estimator" not in data.declined:
+        weights = data.weights_for(final, rows)
+        params |= {} if weights is None else {"sample_weight": weights}
     n_cells = len(rows) * AnyTable(features).n_features
     try:
         with plain_algebra(n_cells, is_own(final)):
@@ -302,13 +304,33 @@ class StackingModel(TransformerMixin, CommitteeModel):
             )
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return how arguments of `fit` reach the members, for scikit-learn's routing."""
+        """Return how arguments reach members and meta-learner, for scikit-learn's routing."""
         router = super().get_metadata_routing()
-        final = self.final_estimator
+        final = getattr(self, "final_estimator_", self.final_estimator)
         if final is None or isinstance(final, str):
             return router
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        return router.add(final_estimator=final, method_mapping=mapping)
+        mapping = MethodMapping().add(caller="predict", callee="predict")
+        return router.add(final_estimator_=final, method_mapping=mapping)
+
+    def _routed(
+        self, sample_weight: Any, fit_params: Mapping[str, Any]
+    ) -> tuple[dict[str, dict[str, Any]], frozenset[str]]:
+        params, declined = super()._routed(sample_weight, fit_params)
+        final, given = self.final_estimator, dict(fit_params)
+        if final is None or isinstance(final, str | FrozenEstimator):
+            return params, declined
+        if sample_weight is not None:
+            given["sample_weight"] = sample_weight
+        if not get_config()["enable_metadata_routing"]:
+            if given:
+                check_takes_weights("final_estimator", final)
+            return params, declined
+        chosen = unrequested(final, given)
+        if "sample_weight" not in chosen:
+            declined |= {"final_estimator"}
+        elif chosen["sample_weight"] is sample_weight:
+            del chosen["sample_weight"]
+        return params | {"final_estimator": chosen}, declined
 
     # ---- fitting ----
 
@@ -404,6 +426,8 @@ class StackingModel(TransformerMixin, CommitteeModel):
 
     def _predict_final(self, method: str, X: Any, **params: Any) -> Any:
         """Return the predictions of the meta-learner."""
+        if params and get_config()["enable_metadata_routing"]:
+            params = process_routing(self, method, **params).final_estimator_[method]
         table, features = self._meta_features(X)
         if table.n_rows == 0 and not is_own(self.final_estimator_):
             return none_predicted(self.final_estimator_, method)
