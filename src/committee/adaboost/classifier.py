@@ -276,7 +276,7 @@ class AdaBoostClassifier(ClassifierMixin, VotePredictions):
         if not isinstance(members, TreeMembers):
             method = "predict" if self._rule.variant == "discrete" else "predict_proba"
             for member in members:
-                check_classifier(member, self.n_features_in_, self.classes_, method)
+                check_classifier(member, self._n_features, self.classes_, method)
         elif type(members.template) is not DecisionTreeClassifier or not np.array_equal(
             self.classes_ if members.classes is None else members.classes, self.classes_
         ):

@@ -32,7 +32,6 @@ from committee.base.work import Progress, running_fit
 from committee.evaluation.content_folds import content_folds
 from committee.evaluation.content_order import row_keys, table_keys
 from committee.evaluation.scored_target import ScoredTarget
-from committee.tables.native_table import AnyTable
 from committee.tables.target import read_classes, read_known_classes, warn_of_column
 from committee.trees.engine_settings import EngineTarget, RowWeights
 from committee.trees.tree_members import TreeMembers
@@ -204,7 +203,6 @@ class VoteFit(FitData):
         folds = content_folds(self._keys(), self.codes, counts.astype(np.uint32), _N_FOLDS)
         if len(folds) < 2:
             return 1.0
-        table = AnyTable(self.X)
         votes, codes, weights = [], [], []
         for fold in folds:
             shares = fold / np.maximum(counts, 1)
@@ -215,7 +213,7 @@ class VoteFit(FitData):
             size = np.abs(members_weights).sum() / np.abs(rounds.weights).sum()
             members = self._members(rounds.members)
             held_out = np.flatnonzero(fold)
-            part = self._open(table.take(held_out, None))
+            part = self.open_rows(held_out)
             votes.append(size * self._votes(members, rounds.weights).total(part, self.n_threads))
             codes.append(self.codes[held_out])
             weights.append((own * shares)[held_out] * scale)

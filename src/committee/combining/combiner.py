@@ -53,6 +53,7 @@ class NamedMembers(Estimator, ABC):
     n_features_in_: int
 
     _member_kind: str  # "classifier" or "regressor"
+    _other_kinds: tuple[str, ...] = ()  # that members may be, too
 
     # ---- parameters ----
 
@@ -133,7 +134,7 @@ class NamedMembers(Estimator, ABC):
         lists = self._member_lists()
         where = ["estimators", *(f"layers[{layer}]" for layer in range(len(lists) - 1))]
         found = [
-            _checked_pairs(pairs, name, self._member_kind)
+            _checked_pairs(pairs, name, self._member_kind, self._other_kinds)
             for pairs, name in zip(lists, where, strict=True)
         ]
         names = [name for pairs in lists for name, _ in pairs]
@@ -253,11 +254,16 @@ class CommitteeModel(NamedMembers):
     def _is_prefit(self) -> bool:
         return isinstance(self.cv, str) and self.cv == "prefit"
 
+    @property
+    def _reads_cells(self) -> bool:
+        """Whether the ensemble itself looks at cells of the table, and not its members alone."""
+        return False
+
     def _assemble(
         self, X: Any, y: Any, sample_weight: Any, fit_params: Mapping[str, Any], pairs: Named
     ) -> tuple[TrainingData, int]:
         """Read table, target and weights; return them as training data, and the seed."""
-        table = AnyTable(X)
+        table = AnyTable(X, is_table=True if self._reads_cells else None)
         running_fit().begin(table.n_rows, table.n_features)
         codes, labels = self._read_target(y, pairs)
         check_same_length(table.n_rows, len(codes))
@@ -336,7 +342,8 @@ class CommitteeModel(NamedMembers):
     def _adopt(self, data: TrainingData, attributes: dict[str, Any]) -> None:
         """Set all fitted attributes together, when nothing can fail any more."""
         table = data.table
-        attributes["n_features_in_"] = table.n_features
+        if table.is_table:
+            attributes["n_features_in_"] = table.n_features
         if data.labels is not None or data.values is not None:
             attributes["classes_"] = data.labels if data.values is None else data.values
         if table.names is not None:
@@ -362,7 +369,12 @@ class CommitteeModel(NamedMembers):
         found = getattr(self, "feature_names_in_", None)
         names = None if found is None else tuple(found)
         name = type(self).__name__
-        return AnyTable.of_batch(X, names, self.n_features_in_, name)
+        return AnyTable.of_batch(X, names, self._n_features, name)
+
+    @property
+    def _n_features(self) -> int:
+        """Number of features; 0 where the rows of `fit` were no table."""
+        return getattr(self, "n_features_in_", 0)
 
 
 class OfClassifiers(CommitteeModel):
@@ -431,7 +443,7 @@ def read_labels(y: Any, fitted: Named, name: str) -> tuple[NDArray[Any], NDArray
     return np.searchsorted(everything, labels)[codes].astype(np.int32), everything
 
 
-def _checked_pairs(pairs: Any, where: str, kind: str) -> Named:
+def _checked_pairs(pairs: Any, where: str, kind: str, others: tuple[str, ...]) -> Named:
     if not isinstance(pairs, list) or not pairs:
         raise ValueError(
             f"Invalid 'estimators' attribute, {where!r} should be a non-empty list of (string, "
@@ -451,7 +463,7 @@ def _checked_pairs(pairs: Any, where: str, kind: str) -> Named:
             f"All estimators are dropped. At least one is required to be a {kind}: {where}"
         )
     for name, member in active:
-        check_member_kind(name, member, kind)
+        check_member_kind(name, member, kind, others)
     return active
 
 
@@ -459,8 +471,20 @@ def _is_dropped(member: Any) -> bool:
     return isinstance(member, str) and member == "drop"
 
 
-def check_member_kind(name: str, member: Any, kind: str) -> None:
-    """Raise unless a member can be fitted and predicts classes or numbers as wanted."""
+def check_member_kind(name: str, member: Any, kind: str, others: tuple[str, ...] = ()) -> None:
+    """Raise unless a member can be fitted and predicts classes or numbers as wanted.
+
+    Parameters
+    ----------
+    name : str
+        Of the member.
+    member : estimator
+        The member.
+    kind : {"classifier", "regressor"}
+        What it should be.
+    others : tuple of str, default=()
+        What it may be as well.
+    """
     can_fit = not isinstance(member, type) and hasattr(member, "fit")
     if not (can_fit and will_have(member, "predict")):
         raise ValueError(
@@ -471,7 +495,8 @@ def check_member_kind(name: str, member: Any, kind: str) -> None:
         found = get_tags(member).estimator_type
     except Exception:  # not all estimators have tags; without them nothing is known
         found = None
-    if found in ("classifier", "regressor", "clusterer", "outlier_detector") and found != kind:
+    known = {"classifier", "regressor", "clusterer", "outlier_detector"}
+    if found in known - {kind, *others}:
         raise ValueError(
             f"The estimator {type(member).__name__} should be a {kind}: {name!r} is a {found}"
         )

@@ -45,6 +45,11 @@ class MetaEstimator(Estimator, ABC):
         """Whether tables may have been opened before, see tables/native_table.py."""
         return reads_tables(self._get_estimator())
 
+    @property
+    def _n_features(self) -> int:
+        """Number of features; 0 where the rows of `fit` were no table."""
+        return getattr(self, "n_features_in_", 0)
+
     def __len__(self) -> int:
         """Return the number of members."""
         self._check_fitted()

@@ -21,14 +21,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
 from committee.base.arrays import Floats, Rows
 from committee.base.sampling import member_seed, parameter_seed
 from committee.base.work import Progress, count_workers, in_order, plain_algebra, resolve_threads
 from committee.members.output import Output
 from committee.members.renumbered import without_gaps
-from committee.tables.native_table import AnyTable, reads_tables, shown_target
+from committee.tables.native_table import AnyTable, reads_tables, shown_target, take_rows
 from committee.tables.source import SharedSource
 from committee.tables.target import are_repetitions
 
@@ -407,7 +407,7 @@ class TrainingData:
 
     @property
     def _n_cells(self) -> int:
-        return int(self.table.n_rows * self.table.n_features)
+        return int(self.table.n_rows * max(self.table.n_features, 1))
 
 
 class Parts:
@@ -455,7 +455,7 @@ def fit_estimator(
 
     A classifier that refuses class codes with gaps is fitted to other codes, see `without_gaps`.
     """
-    if not is_classifier or is_own(estimator):
+    if not is_classifier or is_own(estimator) or is_regressor(estimator):
         estimator.fit(X, y, **params)
         return estimator
     try:
@@ -471,11 +471,9 @@ def fit_estimator(
 def rows_of(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
     """Return the rows of an argument that has an entry for each row; others are left alone."""
     if isinstance(value, list | tuple):
-        return [value[row] for row in rows] if len(value) == n_rows else value
+        return take_rows(value, rows) if len(value) == n_rows else value
     shape = getattr(value, "shape", None)
-    if not shape or shape[0] != n_rows:
-        return value
-    return value.iloc[rows] if hasattr(value, "iloc") else value[rows]
+    return take_rows(value, rows) if shape and shape[0] == n_rows else value
 
 
 def one_class_error(title: str, labels: NDArray[Any] | None, error: Exception) -> ValueError | None:

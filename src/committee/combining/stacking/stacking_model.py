@@ -161,7 +161,7 @@ class FittedStack:
             self.layers.append(layer)
             self.rows = self.rows[kept]
             self.predictions = [each[kept] for each in layer.predictions]
-            source = AnyTable(data.table.take(self.rows, None))
+            source = data.table.part(self.rows)
             self.level_one = rules.features(self.predictions, layer.outputs, source)
             shown = shown.part(kept, AnyTable(self.level_one))
         self.y, self.weights = shown.y, shown.weights
@@ -221,7 +221,7 @@ class StackingModel(TransformerMixin, CommitteeModel):
     """Base class of the stacking estimators."""
 
     _stored_parts: ClassVar[dict[str, Part]] = {
-        "n_features_in_": whole(1, size="features"),
+        "n_features_in_": maybe(whole(1, size="features")),
         "layers_": list_of(list_of(FITTED, least=1), "layers", least=1),
         "_outputs": list_of(list_of(instance(Output)), "layers"),
         "final_estimator_": FITTED,
@@ -333,6 +333,10 @@ class StackingModel(TransformerMixin, CommitteeModel):
         return params | {"final_estimator": chosen}, declined
 
     # ---- fitting ----
+
+    @property
+    def _reads_cells(self) -> bool:
+        return bool(self.passthrough)
 
     @property
     def _outcome(self) -> str:
@@ -489,14 +493,14 @@ class StackingModel(TransformerMixin, CommitteeModel):
         if not hasattr(self, "layers_"):
             return
         check_bool("passthrough", self.passthrough)
-        lists, n_columns = self._checked_lists(), self.n_features_in_
+        lists, n_columns = self._checked_lists(), self._n_features
         for members, outputs, pairs in zip(self.layers_, self._outputs, lists, strict=True):
             if len(pairs) != len(members):
                 raise ValueError("a layer does not fit its members")
             check_class_counts(self, outputs)
             check_outputs(members, outputs, n_columns)
             n_columns = sum(output.n_meta_columns for output in outputs)
-            n_columns += self.n_features_in_ if self.passthrough else 0
+            n_columns += self._n_features if self.passthrough else 0
         self._check_loaded_final(n_columns)
         if self.stack_method_ != [output.form for output in self._outputs[0]]:
             raise ValueError("the methods do not fit the outputs")
