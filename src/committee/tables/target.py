@@ -214,9 +214,11 @@ def _as_array(y: Any) -> NDArray[Any]:
         raise ValueError("y must be a 1d array or have rows of the same length") from error
     if array.dtype.kind not in "US" or not isinstance(y, list | tuple):
         return array
-    # NumPy turns numbers beside text into text, as scikit-learn has them. What is missing becomes
-    # text too: look at the objects.
+    # NumPy turns numbers beside text into text: labels of one output are what scikit-learn makes
+    # of them. What is missing becomes text too, so look at the objects.
     cells = np.array(y, dtype=object)
+    if array.ndim != 1:
+        return cells  # outputs may differ in type
     has_none = any(cell is None or type(cell).__name__ == "NAType" for cell in cells.flat)
     return cells if has_none or np.any(cells != cells) else array  # NaN differs from itself
 
