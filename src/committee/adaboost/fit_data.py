@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,8 +70,11 @@ class FitData(ABC):
         self.target = self._read_target(y, weights)
         check_same_length(self.n_rows, self.target.n_rows)
         self.seed = check_seed(model.random_state)
-        self._hold_out(eval_set)
-        self.n_counted = RowWeights(self.n_rows, self.weights, None).n_counted
+        factors = self._class_factors()
+        self._hold_out(eval_set, factors)
+        self.counted = RowWeights.combine(self.n_rows, self.weights, factors)
+        self.weights: Floats | None = self.counted.weights
+        self.n_counted = self.counted.n_counted
         self.resamples = self._resamples()
         if self.schema is not None:
             self._bin()
@@ -83,10 +87,14 @@ class FitData(ABC):
     def _read_more(self, y: Any, weights: Floats | None) -> ScoredTarget:
         """Read the target of validation rows."""
 
+    def _class_factors(self) -> Floats | None:
+        """Return what class weights multiply the weights of rows by."""
+        return None
+
     # ---- rows ----
 
-    def _hold_out(self, eval_set: Any) -> None:
-        """Choose the validation rows."""
+    def _hold_out(self, eval_set: Any, factors: Floats | None) -> None:
+        """Choose the validation rows; of training rows class weights hold there too."""
         model, target = self.model, self.target
         self.weights = target.weights
         self.validation: tuple[Any, ScoredTarget] | None = None
@@ -104,7 +112,10 @@ class FitData(ABC):
             own = np.ones(self.n_rows) if target.weights is None else target.weights
             self.weights = own.copy()
             self.weights[held_out] = 0.0
-            self.validation = self.open_rows(held_out), target.part(held_out)
+            part = target.part(held_out)
+            if factors is not None:
+                part = replace(part, weights=own[held_out] * factors[held_out])
+            self.validation = self.open_rows(held_out), part
 
     def _read_validation(self, eval_set: Any) -> tuple[Any, ScoredTarget]:
         if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
