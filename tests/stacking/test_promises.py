@@ -290,7 +290,7 @@ def test_the_smallest_tables():
         assert two.fit([[1.0], [2.0]], ["a", "b"]).predict([[3.0]])[0] in ("a", "b")
     number = StackingRegressor([("t", DecisionTreeRegressor())], "convex", cv=2)
     assert number.fit([[1.0], [2.0]], [1.0, 2.0]).predict([[2.0]]).tolist() == [2.0]
-    with pytest.raises(ValueError, match="5 parts, but there are only 2 rows"):
+    with pytest.warns(UserWarning, match="2 folds and not into 5: there are only 2 rows"):
         StackingRegressor([("t", DecisionTreeRegressor())]).fit([[1.0], [2.0]], [1.0, 2.0])
 
 

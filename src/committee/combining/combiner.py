@@ -27,6 +27,7 @@ from committee.combining.level_one import (
     PlanRows,
     check_cv,
     layer_members,
+    leaves_rows_out,
     plan_level_one,
 )
 from committee.members.meta_estimator import check_takes_weights, refuse_params
@@ -319,15 +320,26 @@ class CommitteeModel(NamedMembers):
     def _output_rule(self) -> OutputRule:
         return OutputRule(self._output_methods, self._is_prefit)
 
-    def _plan(self, data: TrainingData, groups: Any, seed: int, n_layers: int = 1) -> LevelOnePlan:
+    def _plan(
+        self,
+        data: TrainingData,
+        lists: Sequence[Named],
+        groups: Any,
+        seed: int,
+        *,
+        needs_folds: bool = False,
+    ) -> LevelOnePlan:
         """Return which rows members are fitted to, and which they predict afterwards."""
-        return plan_level_one(self.cv, PlanRows.of(data, groups, seed), n_layers)
+        members = [member for pairs in lists for _, member in pairs]
+        needs_folds |= not all(leaves_rows_out(member, len(data.y)) for member in members)
+        rows = PlanRows.of(data, groups, seed)
+        return plan_level_one(self.cv, rows, len(lists), needs_folds=needs_folds)
 
     def _fit_layer(
         self, data: TrainingData, pairs: Named, groups: Any, seed: int, **options: bool
     ) -> LevelOne:
         """Fit the one layer of members, with the options of `LayerPlan`."""
-        plan, rule = self._plan(data, groups, seed), self._output_rule
+        plan, rule = self._plan(data, [pairs], groups, seed), self._output_rule
         layer = LayerPlan(layer_members(pairs, rule, data), plan.source, plan.layers[0], **options)
         return layer.fit(data, self._progress(layer.n_fits(len(data.y))))
 

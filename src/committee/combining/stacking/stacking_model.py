@@ -351,7 +351,9 @@ class StackingModel(TransformerMixin, CommitteeModel):
         outputs = [member.output for member in layer_members(lists[-1], self._output_rule, data)]
         rules = self._rules(lists, self._final(outputs))
         self._check_target(data)
-        plan = self._plan(data, groups, seed, len(lists))
+        # The check for leaks looks for twins of rows across the folds.
+        needs_folds = not is_false(self.leak_check)
+        plan = self._plan(data, lists, groups, seed, needs_folds=needs_folds)
         report = self._check_leakage(rules, data, plan, groups, seed)
         if report is not None and report.leaked and self.on_leak == "fallback":
             final = self._convex_final(outputs, report.simple_weights)
