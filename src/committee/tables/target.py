@@ -212,10 +212,15 @@ def _as_array(y: Any) -> NDArray[Any]:
         array = np.asarray(y)
     except ValueError as error:
         raise ValueError("y must be a 1d array or have rows of the same length") from error
-    if array.dtype.kind in "US" and isinstance(y, list | tuple):
-        # NumPy turned numbers beside text into text, and None into "None": look at the objects.
-        array = np.array(y, dtype=object)
-    return array
+    if array.dtype.kind not in "US" or not isinstance(y, list | tuple):
+        return array
+    # NumPy turns numbers beside text into text: labels of one output are what scikit-learn makes
+    # of them. What is missing becomes text too, so look at the objects.
+    cells = np.array(y, dtype=object)
+    if array.ndim != 1:
+        return cells  # outputs may differ in type
+    has_none = any(cell is None or type(cell).__name__ == "NAType" for cell in cells.flat)
+    return cells if has_none or np.any(cells != cells) else array  # NaN differs from itself
 
 
 def _from_array(y: NDArray[Any]) -> list[_Cells]:
