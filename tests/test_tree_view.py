@@ -107,7 +107,7 @@ def category_view():
     weight = [10.0, 2.0, 3.0, 5.0, 1.0, 1.0, 1.0, 2.0, 2.0, 3.0]
     impurity = [1.0, 0.5, 0.4, 0.2, 0.1, 0.0, 0.0, 0.3, 0.1, 0.0]
     arrays = builder.arrays(np.arange(n_nodes)[:, None], impurity, weight, np.ones(n_nodes))
-    tree = _core.Tree.from_arrays(2, [2, 1], arrays)
+    tree = _core.Tree(2, [2, 1], arrays)
     infos = (
         FeatureInfo("letter", Kind.CATEGORY, levels, "category"),
         FeatureInfo("id", Kind.INTEGER, None, "integer"),
