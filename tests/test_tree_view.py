@@ -140,7 +140,7 @@ def test_arrays_that_cannot_hold_branches_of_levels_are_refused():
     assert subset.children_right.tolist() == [2, -1, -1]
     with pytest.raises(ValueError, match=r"; use branch\(node, child\), or plot_tree"):
         subset.threshold  # noqa: B018
-    with pytest.raises(ValueError, match="^threshold cannot hold"):
+    with pytest.raises(ValueError, match=r"^threshold cannot hold"):
         export_graphviz(model)
 
 
