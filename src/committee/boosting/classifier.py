@@ -151,16 +151,16 @@ default=None
     chosen_params_ : dict
         The values that were used for parameters that can be "auto": an estimator with these
         parameters and the same seed does the same, unless early stopping has held out rows.
-    train_score_ : ndarray of float64, shape (n_estimators_,)
+    train_score_ : ndarray of float64, shape (n_rounds,)
         Loss of the training rows after each round.
-    oob_improvement_, oob_scores_ : ndarray of float64, shape (n_estimators_,)
+    oob_improvement_, oob_scores_ : ndarray of float64, shape (n_rounds,)
         By how much each round lowered the loss of the rows it had not drawn, and that loss; only
         where `subsample` is less than one.
     oob_score_ : float
         The last of `oob_scores_`.
     init_ : estimator or "zero"
         Where boosting started.
-    estimators_ : ndarray of estimators, shape (n_estimators_, n_trees_per_iteration_)
+    estimators_ : ndarray of estimators, shape (n_rounds, n_trees)
         The trees as regressors, made when looked at.
     n_trees_per_iteration_ : int
         Number of trees in a round.

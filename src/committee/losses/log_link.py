@@ -57,7 +57,7 @@ class _LogLinkLoss(Loss):
         return bounded_exp(scores)
 
     def safe_steps(self, steps: Floats) -> Floats:
-        """Return sign(step) log(1 + |step|), which cannot overshoot.
+        """Return ``sign(step) log(1 + |step|)``, which cannot overshoot.
 
         From a prediction of 1 the Newton step to a leaf of mean 1000 is 999 and would predict
         e^999; this one is log 1000.
