@@ -159,8 +159,8 @@ if TYPE_CHECKING:
     from committee.inspection.pruning import PruningPath, prune_ensemble
     from committee.plots.adaboost import plot_adaboost, plot_margins
     from committee.plots.boosting import plot_training
-    from committee.plots.diversity import plot_diversity
     from committee.plots.contributions import plot_contribution_summary, plot_contributions
+    from committee.plots.diversity import plot_diversity
     from committee.plots.forest import plot_oob_curve, plot_proximity, plot_pruning, plot_tuning
     from committee.plots.importances import plot_importances
     from committee.plots.intervals import plot_intervals

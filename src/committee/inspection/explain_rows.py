@@ -80,8 +80,8 @@ def explain_rows(
         explained: RowExplanation = model._explain_rows(X, n_samples, seed)
         return explained
     classes = _classes_of(model)
-    table = _opened(model, X)
-    others = None if background is None else _opened(model, background)
+    table = open_rows(model, X)
+    others = None if background is None else open_rows(model, background)
     found = _Explained(model, classes, table, others, n_samples, seed)
     parts, quantity, methods = found.parts()
     is_single = parts.of_columns.shape[2] == 1
@@ -105,7 +105,8 @@ def _classes_of(model: Any) -> tuple[Any, ...] | None:
     return None if classes is None else tuple(np.asarray(classes).tolist())
 
 
-def _opened(model: Any, X: Any) -> AnyTable:
+def open_rows(model: Any, X: Any) -> AnyTable:
+    """Return rows to explain, with the columns of `fit`."""
     names = getattr(model, "feature_names_in_", None)
     known = None if names is None else tuple(names)
     n_features = getattr(model, "n_features_in_", None)

@@ -8,7 +8,7 @@ import numpy as np
 
 from committee.base.arrays import Floats
 from committee.base.params import check_int
-from committee.inspection.explain_rows import explain_rows
+from committee.inspection.explain_rows import explain_rows, open_rows
 from committee.inspection.row_explanation import RowExplanation, as_numbers
 from committee.plots.style import (
     BLUE,
@@ -122,11 +122,10 @@ def _one_row(model: Any, row: Any, background: Any) -> tuple[RowExplanation, int
             raise ValueError(f"row must be below {n_rows}, the number of rows; got {number}")
         return model, number
     _check_model(model)
-    explained = explain_rows(model, row, background=background)
-    n_rows = len(explained.contributions)
+    n_rows = open_rows(model, row).n_rows
     if n_rows != 1:
         raise ValueError(f"row must be a table of one row; got {n_rows} rows")
-    return explained, 0
+    return explain_rows(model, row, background=background), 0
 
 
 def _check_model(model: Any) -> None:

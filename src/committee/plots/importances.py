@@ -117,7 +117,7 @@ class _Bars:
             )
         with np.errstate(divide="ignore", invalid="ignore"):
             quotients = self.values / self.spread
-        one_sided = np.where(self.values == 0, 0.0, np.sign(self.values) * np.inf)
+            one_sided = np.where(self.values == 0, 0.0, np.sign(self.values) * np.inf)
         scores = np.where(self.spread > 0, quotients, one_sided)
         return _Bars(scores, None, self.names, f"{self.what}: mean / standard deviation")
 
