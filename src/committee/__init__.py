@@ -44,6 +44,7 @@ _HOMES = {
     "VotingRegressor": "committee.combining.voting.regressor",
     "bootstrap_score": "committee.evaluation.bootstrap",
     "diversity": "committee.inspection.diversity",
+    "explain_rows": "committee.inspection.explain_rows",
     "export_rules": "committee.trees.export",
     "export_text": "committee.trees.export",
     "load": "committee.files.model_file",
@@ -51,9 +52,10 @@ _HOMES = {
     "plot_average_variance": "committee.plots.theory",
     "plot_bias_variance": "committee.plots.bias_variance",
     "plot_committee_error": "committee.plots.theory",
-    "plot_contributions": "committee.plots.features",
+    "plot_contribution_summary": "committee.plots.contributions",
+    "plot_contributions": "committee.plots.contributions",
     "plot_diversity": "committee.plots.diversity",
-    "plot_importances": "committee.plots.features",
+    "plot_importances": "committee.plots.importances",
     "plot_intervals": "committee.plots.intervals",
     "plot_majority": "committee.plots.theory",
     "plot_majority_error": "committee.plots.theory",
@@ -105,6 +107,7 @@ __all__ = [
     "__version__",
     "bootstrap_score",
     "diversity",
+    "explain_rows",
     "export_rules",
     "export_text",
     "load",
@@ -112,6 +115,7 @@ __all__ = [
     "plot_average_variance",
     "plot_bias_variance",
     "plot_committee_error",
+    "plot_contribution_summary",
     "plot_contributions",
     "plot_diversity",
     "plot_importances",
@@ -161,13 +165,15 @@ if TYPE_CHECKING:
     from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
     from committee.forests.tuning import tune_max_features
     from committee.inspection.diversity import Diversity, diversity
+    from committee.inspection.explain_rows import explain_rows
     from committee.inspection.pruning import PruningPath, prune_ensemble
     from committee.plots.adaboost import plot_adaboost, plot_margins
     from committee.plots.bias_variance import plot_bias_variance
     from committee.plots.boosting import plot_training
+    from committee.plots.contributions import plot_contribution_summary, plot_contributions
     from committee.plots.diversity import plot_diversity
-    from committee.plots.features import plot_contributions, plot_importances
     from committee.plots.forest import plot_oob_curve, plot_proximity, plot_pruning, plot_tuning
+    from committee.plots.importances import plot_importances
     from committee.plots.intervals import plot_intervals
     from committee.plots.rounds import plot_rounds
     from committee.plots.stack import plot_stack

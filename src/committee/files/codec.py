@@ -58,7 +58,6 @@ from committee.files.tree_arrays import (
     stored_forest_arrays,
     stored_tree_arrays,
     tree_from_arrays,
-    tree_kinds,
 )
 
 __all__ = ["MAX_DEPTH", "decode", "encode", "register"]
@@ -222,7 +221,7 @@ class _Encoder:
 
     def _encode_tree(self, tree: Any, path: str) -> dict[str, Any]:
         return {
-            "kinds": "".join(str(kind) for kind in tree_kinds(tree)),
+            "kinds": "".join(str(kind) for kind in tree.kinds),
             "arrays": self._add_arrays(stored_tree_arrays(tree), path),
         }
 

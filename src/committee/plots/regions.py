@@ -22,7 +22,7 @@ def draw_regions(ax: Any, member: Any, rows: PlaneRows) -> None:
     """Shade what a member predicts: sides of a stump, or a map where two features are all."""
     tree: Any = getattr(member, "tree_", None)
     n_nodes = 0 if tree is None else tree.node_count
-    if n_nodes == 3 and int(tree.feature[0]) in rows.features:
+    if n_nodes == 3 and int(tree.feature[0]) in rows.features and not tree.splits_levels:
         _draw_stump(ax, member, rows)
     elif rows.is_plane:
         draw_map(ax, member, rows, [member])
@@ -74,7 +74,7 @@ def _edges(members: Sequence[Any], feature: int, limits: tuple[float, float]) ->
     low, high = limits
     even = np.linspace(low, high, _MOST_CELLS + 1)
     trees = [getattr(member, "tree_", None) for member in members]
-    if any(tree is None for tree in trees):
+    if any(tree is None or tree.splits_levels for tree in trees):
         return even
     thresholds = [tree.threshold[tree.feature == feature] for tree in trees if tree is not None]
     inside = np.unique(np.concatenate(thresholds))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from committee.base.arrays import Floats
 from committee.base.warn import warn
 from committee.tables.column import Column, complex_error, numpy_column
-from committee.tables.frame import as_narwhals, frame_column
+from committee.tables.frame import as_narwhals, frame_column, read_stream
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,7 @@ def _open_target(y: Any) -> tuple[Sequence[_Cells], bool]:
         raise ValueError("fit requires y to be passed, but the target y is None")
     if hasattr(y, "tocsr"):
         raise TypeError("y must be dense; got a sparse matrix, call its toarray() first")
-    frame = y if isinstance(y, np.ndarray) else as_narwhals(y)
+    frame = y if isinstance(y, np.ndarray) else as_narwhals(read_stream(y), "y")
     columns = _from_frame(frame) if frame is not y else _from_array(_as_array(y))
     if not columns:
         raise ValueError("y has 0 columns; at least one output is needed")
@@ -192,8 +192,6 @@ def _open_target(y: Any) -> tuple[Sequence[_Cells], bool]:
 def _from_frame(frame: Any) -> list[_Cells]:
     import narwhals as nw
 
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError("y is a lazy frame; call its collect() and pass the result")
     if isinstance(frame, nw.Series):
         return [_Cells(_target_column(frame, "y"), None)]
     columns = frame.iter_columns()
@@ -454,7 +452,7 @@ def _as_vector(sample_weight: Any, n_rows: int) -> Floats:
         return np.full(n_rows, float(sample_weight))
     frame = sample_weight
     if not isinstance(sample_weight, np.ndarray):
-        frame = as_narwhals(sample_weight)
+        frame = as_narwhals(sample_weight, "sample_weight")
     array = np.asarray(sample_weight if frame is sample_weight else frame.to_numpy())
     if isinstance(sample_weight, np.ma.MaskedArray) and np.ma.is_masked(sample_weight):
         raise ValueError("Input sample_weight contains NaN: it has masked cells")
