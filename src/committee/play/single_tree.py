@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def tree_stages(task: Task) -> Stages:
         trees.append(tree)
     if not trees:
         raise ValueError("the tree has no split: no line across or up parts these points")
-    splits = [_newest_split(tree.tree_) for tree in trees]
+    splits = _newest_splits([tree.tree_ for tree in trees])
 
     def committee(places: Floats) -> Shares:
         return (tree.predict_proba(places) for tree in trees)
@@ -45,9 +46,30 @@ def tree_stages(task: Task) -> Stages:
     )
 
 
-def _newest_split(tree: Any) -> int:
-    """Return the node that was split last: nodes are numbered in the order of the splits."""
-    return int(np.argmax(tree.children_left))
+# The way from the root to a node: feature, threshold and side of each split on it.
+Path = tuple[tuple[int, float, str], ...]
+
+
+def _newest_splits(trees: list[Any]) -> list[int]:
+    """Return, of each tree, the split that the tree before does not have."""
+    found, before = [], set[Path]()
+    for tree in trees:
+        splits = dict(_splits(tree))
+        (newest,) = splits.keys() - before
+        found.append(splits[newest])
+        before = set(splits)
+    return found
+
+
+def _splits(tree: Any, node: int = 0, path: Path = ()) -> Iterator[tuple[Path, int]]:
+    """Yield the way to each split of a tree, and its node."""
+    if tree.children_left[node] < 0:
+        return
+    yield path, node
+    split = int(tree.feature[node]), float(tree.threshold[node])
+    for side in ("left", "right"):
+        child = int(getattr(tree, f"children_{side}")[node])
+        yield from _splits(tree, child, (*path, (*split, side)))
 
 
 def _halves(tree: Any, node: int, places: Floats) -> Floats:

@@ -1,17 +1,15 @@
 // The page: what is shown, what is asked, and what follows from a press of a key or a button.
 
 import { errorChart, marginChart, votesAt } from "./charts.js";
-import {
-  columnPickers, dropFiles, exampleButtons, filePicker, icon, setIcons, settingsForm, slider,
-  toolButtons,
-} from "./controls.js";
+import { dropFiles, icon, setIcons } from "./controls.js";
 import { clamp, find, make } from "./dom.js";
+import { buildData, buildMethods, buildTools } from "./forms.js";
 import { formulas } from "./formulas.js";
 import { Members } from "./members.js";
 import { Plane } from "./plane.js";
 import { listen } from "./pointer.js";
 import { decode } from "./run.js";
-import { Source } from "./source.js";
+import { Source, unpack } from "./source.js";
 import { fromAddress, initialState, snap, toAddress } from "./state.js";
 
 const BEAT = 700; // milliseconds of a round that is played, less for many
@@ -25,10 +23,21 @@ const plane = new Plane(find("plane"));
 const state = initialState(setup);
 const members = new Members(find("line"), goTo);
 
+const isWide = matchMedia("(min-width: 761px)").matches;
+
+// What forms.js builds from, and what its buttons do.
+const app = {
+  setup, recordings, state,
+  recording: null, // the one that is played
+  tool: 0, // a class to place, or "remove"
+  unfolded: { settings: isWide, points: isWide },
+  table: null, // an open file: its name, text, columns
+  chooseMethod, chooseTool, show, clear, refit, loadExample, openFile, loadTable,
+};
+
 let run = null; // of the points and settings that were asked for last
-let pointsOfRun = null;
-let tool = 0;
-let table = null; // an open file: its name, text, columns
+let order = 0; // counts changes after which points have other numbers
+let loading = 0; // counts loads of points: the newest counts
 let cursor = false; // whether the cross is moved by keys
 let timer = null; // of the play button
 let isStill = true; // whether sizes jump instead of moving
@@ -47,14 +56,12 @@ function cross() {
   return { x: clamp(place.x, ...x), y: clamp(place.y, ...y) };
 }
 
-// A run fits the points only until they are edited; then it waits for the next answer.
-const fittingRun = () => (pointsOfRun === state.points ? run : null);
-
 function drawPlane() {
   cancelAnimationFrame(frame);
   const isMoving = plane.draw({
     points: state.points,
-    run: fittingRun(),
+    run: run && JSON.stringify(run.axes) === JSON.stringify(state.points.axes) ? run : null,
+    knowsPoints: run?.order === order,
     round: state.round,
     who: state.who,
     cross: cursor || state.place ? cross() : null,
@@ -79,11 +86,26 @@ function drawRound() {
   }
   find("play").disabled = !run || count < 2;
   drawPlane();
+  find("key").textContent = keyWords();
   if (!run) return;
   find("errors").replaceChildren(...errorChart(run, state.round, goTo));
   find("margins").replaceChildren(...marginChart(run, state.round));
   members.mark(state.round);
   drawPlace();
+}
+
+const SIZES = {
+  tree: "large: points of the node that is split",
+  bagging: "size: how often a point was drawn",
+  forest: "size: how often a point was drawn",
+  adaboost: "size: weight in this round",
+  boosting: "size: residual before this round",
+};
+
+// What the marks of points mean.
+function keyWords() {
+  const words = run ? [SIZES[run.method], "ring: wrong", run.held_out.length ? "hollow: held out" : null] : [];
+  return words.filter(Boolean).join(" · ");
 }
 
 // What depends on the cross.
@@ -140,7 +162,7 @@ function setPlaying(isPlaying) {
 
 function show(who) {
   state.who = who;
-  buildTools();
+  buildTools(app);
   drawPlane();
   keepAddress();
 }
@@ -167,11 +189,11 @@ function say(text) {
 async function refit({ toEnd = false } = {}) {
   keepAddress();
   drawPlane();
-  const { points } = state;
+  const asked = { axes: state.points.axes, order };
   const wasAtEnd = toEnd || (run !== null && state.round === run.nRounds);
   try {
     const answer = decode(await source.ask("run", question()));
-    take(answer, points, wasAtEnd);
+    take({ ...answer, ...asked }, wasAtEnd);
     say("");
   } catch (error) {
     run = null;
@@ -180,12 +202,11 @@ async function refit({ toEnd = false } = {}) {
   }
 }
 
-function take(answer, points, isAtEnd) {
+function take(answer, isAtEnd) {
   const isOther = !run || run.method !== answer.method;
   if (isOther) setPlaying(false);
   run = answer;
-  pointsOfRun = points;
-  if (isOther || !points) isStill = true;
+  isStill ||= isOther;
   state.round = isAtEnd ? run.nRounds : Math.min(state.round, run.nRounds);
   members.show(run, memberTitle());
   drawRound();
@@ -196,11 +217,15 @@ const memberTitle = () =>
   ({ tree: "Splits", boosting: "Steps", adaboost: "Weak learners" })[run.method] ?? "Members";
 
 async function loadExample(changes, options) {
+  const mine = ++loading;
+  const isOther = state.example?.name !== changes.name && changes.name !== undefined;
   state.example = { name: "moons", n: 200, noise: 0.15, seed: 0, ...state.example, ...changes };
-  table = null;
-  buildData();
+  app.table = null;
+  if (isOther) buildData(app); // not while a slider is drawn
   try {
-    usePoints(await source.ask("example", state.example));
+    const found = await source.ask("example", state.example);
+    if (mine !== loading) return;
+    usePoints(found, !isOther);
     await refit(options);
   } catch (error) {
     say(error.message);
@@ -212,46 +237,53 @@ async function openFile(file) {
     say(`${file.name} is too large: up to ${MAX_FILE / 1e6} MB are read here`);
     return;
   }
-  table = { name: file.name, text: await file.text() };
+  app.table = { name: file.name, text: await file.text() };
   await loadTable({});
 }
 
 async function loadTable(columns) {
+  const mine = ++loading;
   try {
-    const found = await source.ask("table", { name: table.name, text: table.text, ...columns });
-    Object.assign(table, { columns: found.columns, numbers: found.numbers, groups: found.groups, notes: found.notes });
+    const found = await source.ask("table", { name: app.table.name, text: app.table.text, ...columns });
+    if (mine !== loading) return;
+    const { columns: chosen, numbers, groups, notes: remarks } = found;
+    Object.assign(app.table, { columns: chosen, numbers, groups, notes: remarks });
     state.example = null;
     usePoints(found);
-    buildData();
+    buildData(app);
     await refit();
   } catch (error) {
-    table = null;
+    app.table = null;
     say(error.message);
   }
 }
 
-function usePoints({ x, y, class: codes, classes, names, axes }) {
+function usePoints({ x, y, class: codes, classes, names, axes }, keepsPlace = false) {
   state.points = { x, y, class: codes, classes, names, axes };
-  state.place = null;
-  if (tool !== "remove" && tool >= classes.length) tool = 0;
+  order++;
+  if (!keepsPlace) state.place = null;
+  if (app.tool !== "remove" && app.tool >= classes.length) app.tool = 0;
   isStill = true;
-  buildTools();
+  buildTools(app);
 }
 
 // --- editing --------------------------------------------------------------------------------------
 
-// Points are never changed in place: a run belongs to the points it was asked for.
-function edit(change) {
+// Points are never changed in place: a run belongs to the points it was asked for. Until the next one
+// comes, the last one is shown, for points that only moved or were added.
+function edit(change, keepsOrder = true) {
   const { points } = state;
+  loading++; // what is on its way would undo this
   const next = { ...points, x: [...points.x], y: [...points.y], class: [...points.class] };
   if (state.example) {
     next.x = next.x.map((value) => snap(value, points.axes.x));
     next.y = next.y.map((value) => snap(value, points.axes.y));
     state.example = null;
-    buildData();
+    buildData(app);
   }
   change(next);
   state.points = next;
+  if (!keepsOrder) order++;
   isStill = true;
   refit();
 }
@@ -259,7 +291,7 @@ function edit(change) {
 const editor = {
   canEdit: () => recordings === null,
   points: () => state.points,
-  tool: () => tool,
+  tool: () => app.tool,
   cross,
   moveCross(place, isCursor) {
     state.place = place;
@@ -288,7 +320,7 @@ const editor = {
   remove(index) {
     edit((points) => {
       for (const key of ["x", "y", "class"]) points[key].splice(index, 1);
-    });
+    }, false);
   },
   choose: chooseTool,
 };
@@ -298,42 +330,16 @@ function chooseTool(wanted) {
   if (wanted !== "remove" && wanted >= points.classes.length) {
     const classes = [...points.classes];
     while (classes.length <= wanted) classes.push(setup.colors[classes.length]);
-    const next = { ...points, classes };
-    if (pointsOfRun === points) pointsOfRun = next;
-    state.points = next;
+    state.points = { ...points, classes };
   }
-  tool = wanted;
-  buildTools();
+  app.tool = wanted;
+  buildTools(app);
 }
 
 function clear() {
   edit((points) => {
     for (const key of ["x", "y", "class"]) points[key] = [];
-  });
-}
-
-// --- building -------------------------------------------------------------------------------------
-
-// Builds again what has the focus, and gives it back.
-function rebuild(place, parts) {
-  const buttons = [...place.querySelectorAll("button, input, select")];
-  const at = buttons.indexOf(document.activeElement);
-  place.replaceChildren(...parts);
-  if (at >= 0) place.querySelectorAll("button, input, select")[at]?.focus();
-}
-
-function buildMethods() {
-  const entries = recordings ?? setup.methods;
-  const chosen = recordings ? state.recording.name : state.method;
-  const buttons = entries.map((each) =>
-    make(
-      "button",
-      { type: "button", "aria-pressed": String(each.name === chosen), onclick: () => chooseMethod(each.name) },
-      each.label,
-    ),
-  );
-  rebuild(find("methods"), buttons);
-  find("methods").querySelector("[aria-pressed=true]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, false);
 }
 
 function chooseMethod(name) {
@@ -343,95 +349,9 @@ function chooseMethod(name) {
     return;
   }
   state.method = name;
-  buildMethods();
-  buildData();
+  buildMethods(app);
+  buildData(app);
   refit({ toEnd: true });
-}
-
-function buildTools() {
-  const { classes } = state.points;
-  const parts = toolButtons({ classes, tool, who: state.who, choose: chooseTool, show, clear });
-  if (recordings) parts.shift();
-  else if (classes.length < setup.colors.length) {
-    const more = { type: "button", title: "Place another class", "aria-label": "Another class" };
-    parts[0].insertBefore(
-      make("button", { ...more, onclick: () => chooseTool(classes.length) }, "+"),
-      parts[0].children[classes.length],
-    );
-  }
-  rebuild(find("tools"), parts);
-}
-
-function buildData() {
-  if (recordings) {
-    const { title, lecture, text } = state.recording;
-    find("data").replaceChildren(
-      make("div", { class: "card story" }, make("h2", {}, title), make("p", { class: "soft" }, lecture),
-        ...text.map((each) => make("p", {}, each))),
-    );
-    return;
-  }
-  rebuild(find("data"), [settingsCard(), pointsCard()]);
-}
-
-function settingsCard() {
-  const { name, label } = method();
-  const parts = settingsForm(method(), state.settings[name], state.rounds[name], (key, value) => {
-    if (key === "rounds") state.rounds[name] = value;
-    else state.settings[name] = { ...state.settings[name], [key]: value };
-    refit({ toEnd: key === "rounds" });
-  });
-  const again = () => {
-    state.seed = (state.seed + 1) % 1000;
-    refit();
-  };
-  if (["bagging", "forest", "voting", "stacking"].includes(name)) {
-    parts.push(make("button", { type: "button", class: "wide", onclick: again }, "Draw again"));
-  }
-  return make("div", { class: "card" }, make("h2", {}, label), ...parts);
-}
-
-function pointsCard() {
-  const buttons = exampleButtons(setup.examples, state.example?.name, (name) => loadExample({ name }));
-  const parts = [make("div", { class: "examples" }, ...buttons)];
-  const example = state.example && setup.examples.find((each) => each.name === state.example.name);
-  if (example?.is_drawn) {
-    const { n, noise } = state.example;
-    const { limits } = setup;
-    parts.push(
-      slider({ label: "Points", low: 20, high: limits.points, step: 10, value: n,
-        change: (value) => loadExample({ n: value }) }),
-      slider({ label: "Noise", low: 0, high: limits.noise, step: 0.01, value: noise,
-        change: (value) => loadExample({ noise: value }) }),
-      make("button", { type: "button", class: "wide",
-        onclick: () => loadExample({ seed: (state.example.seed + 1) % 1000 }) }, "Draw other points"),
-    );
-  }
-  parts.push(
-    slider({ label: "Held out", low: 0, high: setup.limits.held_out, step: 0.05, value: state.heldOut,
-      text: (value) => `${Math.round(100 * value)} %`,
-      change: (value) => {
-        state.heldOut = value;
-        refit();
-      } }),
-    filePicker(openFile),
-  );
-  if (table) {
-    parts.push(make("p", { class: "soft" }, [table.name, ...table.notes].join("; ")));
-    const [x, y, group] = table.columns;
-    const chosen = { x, y, class: group };
-    parts.push(...columnPickers(table, (key, value) => loadTable(swapped(chosen, key, value))));
-  }
-  return make("div", { class: "card" }, make("h2", {}, "Points"), ...parts);
-}
-
-// Chooses a column; one that was chosen for something else takes the place of the old one.
-function swapped(chosen, key, value) {
-  const next = { ...chosen, [key]: value };
-  for (const other of Object.keys(chosen)) {
-    if (other !== key && chosen[other] === value) next[other] = chosen[key];
-  }
-  return next;
 }
 
 // --- address, theme, keys -------------------------------------------------------------------------
@@ -446,7 +366,7 @@ function keepAddress() {
 
 function writeAddress() {
   const hash = recordings
-    ? `#${new URLSearchParams({ run: state.recording.name, round: state.round, show: state.who })}`
+    ? `#${new URLSearchParams({ run: app.recording.name, round: state.round, show: state.who })}`
     : toAddress(state, setup);
   history.replaceState(null, "", hash);
 }
@@ -469,8 +389,8 @@ function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   find("theme").textContent = theme === "dark" ? "☀" : "☾";
   drawAll();
-  if (!recordings) buildData();
-  buildTools();
+  if (!recordings) buildData(app);
+  buildTools(app);
 }
 
 function onKey(event) {
@@ -522,15 +442,16 @@ function listenToPage() {
 
 // --- beginning ------------------------------------------------------------------------------------
 
-function playRecording(recording, round = recording.answer.rounds.length) {
-  state.recording = recording;
-  state.method = recording.answer.method;
+async function playRecording(recording, round = 1) {
+  app.recording = recording;
+  buildMethods(app);
+  buildData(app);
+  const answer = decode(await unpack(recording.answer));
+  state.method = answer.method;
   usePoints(recording.points);
-  state.place = recording.place ?? null;
+  state.place = recording.place;
   state.round = round;
-  buildMethods();
-  buildData();
-  take(decode(recording.answer), state.points, false);
+  take({ ...answer, axes: state.points.axes, order }, false);
 }
 
 function begin() {
@@ -540,23 +461,17 @@ function begin() {
     const fields = new URLSearchParams(location.hash.slice(1));
     const wanted = recordings.find((each) => each.name === fields.get("run")) ?? recordings[0];
     state.who = fields.get("show") === "member" ? "member" : "committee";
-    state.recording = wanted;
+    app.recording = wanted;
     setTheme(dark.matches ? "dark" : "light");
     playRecording(wanted, Number(fields.get("round")) || undefined);
     return;
   }
   const isFresh = location.hash.length < 2;
   fromAddress(location.hash, state, setup);
-  const { place } = state;
-  buildMethods();
+  buildMethods(app);
   setTheme(dark.matches ? "dark" : "light");
-  const start = state.example ? loadExample({}, { toEnd: isFresh }) : refit();
-  start.then(() => {
-    if (!place) return;
-    state.place = place;
-    drawPlane();
-    drawPlace();
-  });
+  if (state.example) loadExample({}, { toEnd: isFresh });
+  else refit();
 }
 
 begin();

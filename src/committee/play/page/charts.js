@@ -1,7 +1,7 @@
 // Curves of errors and margins, and the votes at a place.
 
 import { clamp, classColor, draw, make } from "./dom.js";
-import { shown } from "./math.js";
+import { chosen, shown } from "./math.js";
 import { cellAt, ofRound, sharesOfCell } from "./run.js";
 
 const WIDTH = 360;
@@ -151,7 +151,7 @@ export function weightOf(run, round) {
 }
 
 function voteRow(run, { label, weight, shares }) {
-  const text = ["bagging", "forest", "stacking"].includes(run.method) ? "" : shown(weight);
+  const text = { adaboost: shown, voting: chosen }[run.method]?.(weight) ?? "";
   return make(
     "p",
     { class: "vote" },

@@ -42,7 +42,7 @@ function choice({ label, options, value, change }) {
 }
 
 // The members of a team, each with its weight where the method has weights.
-function members(setting, weights, values, change) {
+function team(setting, weights, values, change) {
   const rows = Object.entries(setting.options).map(([key, text]) => {
     const box = make("input", { type: "checkbox", checked: values.members.includes(key) });
     box.addEventListener("change", () => {
@@ -83,7 +83,7 @@ export function settingsForm(method, values, rounds, change) {
     const { name, label, low, high, step = 1, options } = setting;
     const use = (value) => change(name, value);
     if (setting.kind === "choice") parts.push(choice({ label, options, value: values[name], change: use }));
-    else if (setting.kind === "members") parts.push(members(setting, weights, values, change));
+    else if (setting.kind === "members") parts.push(team(setting, weights, values, change));
     else if (setting.kind !== "weights") {
       parts.push(slider({ label, low, high, step, value: values[name], change: use }));
     }

@@ -1,7 +1,7 @@
 // What a round does, as sentences and formulas with its numbers in them.
 
 import { make } from "./dom.js";
-import { equation, frac, ln, name, root, shown, sub, sum, sup, words } from "./math.js";
+import { chosen, equation, frac, ln, name, root, shown, space, sub, sum, sup, words } from "./math.js";
 import { percent } from "./charts.js";
 import { cellAt, sharesOfCell } from "./run.js";
 
@@ -31,10 +31,12 @@ function tree({ run, numbers, round }) {
     equation(
       [name("gain"), "=", name("H"), "−", frac(sub("n", "L"), "n"), sub("H", "L"), "−",
         frac(sub("n", "R"), "n"), sub("H", "R")],
-      ["=", impurity.node, "−", ...part("left"), "−", ...part("right")],
+      ["=", impurity.node],
+      ["−", ...part("left")],
+      ["−", ...part("right")],
       ["=", strongly(numbers.gain)],
     ),
-    note("H is the impurity of a node: 0 where all points are of one class. Points of the node are large."),
+    note("H is the impurity of a node, 0 where all points are of one class. Points of the node are large."),
   ];
 }
 
@@ -54,7 +56,7 @@ function bag({ run, numbers, round }) {
     ),
     equation(
       [name("left out"), "=", frac(out, n), "=", strongly(out / n)],
-      [words("expected: "), sup(["(", 1, "−", frac(1, n), ")"], draws), "=", (1 - 1 / n) ** draws],
+      [words("expected"), space(), sup(["(", 1, "−", frac(1, n), ")"], draws), "=", (1 - 1 / n) ** draws],
     ),
     equation(
       [sub("P", "k"), "(", "x", ")", "=", frac(1, round), sum(["b", "=", 1], round),
@@ -82,7 +84,7 @@ function adaboost({ run, numbers, round }) {
     const reason = error <= 0 ? "No point is wrong" : "That is no better than chance";
     return [...found, note(`${reason}: there is no further round.`)];
   }
-  const half = () => frac(rate, 2);
+  const half = () => frac(chosen(rate), "2");
   const more = several ? ["+", half(), ln(), run.nClasses - 1] : [];
   found.push(
     note("Its vote gets the weight"),
@@ -121,11 +123,11 @@ function boosting({ run, numbers, round, classes }) {
       equationInline(["r", "=", "y", "−", "p", "(", "x", ")"]),
       ", which are the sizes of the points. It is added, times the learning rate:",
     ),
-    equation([score, "(", "x", ")", "=", before, "(", "x", ")", "+", rate, "·", sub("h", round), "(", "x", ")"]),
+    equation([score, "(", "x", ")", "=", before, "(", "x", ")", "+", chosen(rate), "·", sub("h", round), "(", "x", ")"]),
     note(`The steepest leaf holds ${leaf.n_points} points; its step, for ${label}:`),
     equation(
       ["h", "=", frac([sum([]), "r"], [sum([]), "p", "(", "1", "−", "p", ")", "+", "λ"]), "=",
-        frac(leaf.residuals, [leaf.curvature, "+", l2])],
+        frac(leaf.residuals, [leaf.curvature, "+", chosen(l2)])],
       ["=", strongly(leaf.residuals / (leaf.curvature + l2))],
     ),
     note("Log loss of the training points: ", strong(shown(numbers.loss_before)), " → ",
@@ -140,21 +142,22 @@ function equationInline(children) {
 
 function voting({ run, numbers, round, place, classes }) {
   const cell = cellAt(run, place.x, place.y);
-  const label = run.nClasses - 1;
+  const together = sharesOfCell(run, "committee", round, cell);
+  const label = together.indexOf(Math.max(...together));
   const terms = [];
   let total = 0;
   for (let k = 1; k <= round; k++) {
     const { weight } = run.rounds[k - 1];
     const share = sharesOfCell(run, "member", k, cell)[label];
-    terms.push(...(k > 1 ? ["+"] : []), weight, "·", share);
+    terms.push(...(k > 1 ? ["+"] : []), chosen(weight), "·", share);
     total += weight * share;
   }
   return [
-    note(strong(run.labels[round - 1]), ` joins with weight ${shown(numbers.weight)}. `,
+    note(strong(run.labels[round - 1]), ` joins with weight ${chosen(numbers.weight)}. `,
       `For ${classes[run.classes[label]]}, at the cross:`),
     equation(
       ["p", "=", frac([sum("j"), sub("w", "j"), sub("p", "j")], [sum("j"), sub("w", "j")])],
-      ["=", frac(terms, numbers.total)],
+      ["=", frac(terms, chosen(numbers.total))],
       ["=", strongly(total / numbers.total)],
     ),
     note("By itself this member errs on ", strong(percent(numbers.member_error)), " of the training points",
@@ -182,7 +185,7 @@ function stacking({ run, numbers, round, place }) {
   }
   const cell = cellAt(run, place.x, place.y);
   const shares = labels.map((_, k) => sharesOfCell(run, "member", k + 1, cell)[1]);
-  const terms = coefficients.flatMap((value, k) => [k ? "+" : "", value, "·", shares[k]]).filter((t) => t !== "");
+  const terms = coefficients.map((value, k) => ["+", value, "·", shares[k]]);
   const total = coefficients.reduce((all, value, k) => all + value * shares[k], intercept);
   const isLogistic = final === "logistic";
   return [
@@ -193,7 +196,8 @@ function stacking({ run, numbers, round, place }) {
       isLogistic
         ? [ln(), frac("p", ["1", "−", "p"]), "=", "b", "+", sum("j"), sub("c", "j"), sub("p", "j")]
         : ["p", "=", sum("j"), sub("c", "j"), sub("p", "j")],
-      ["=", ...(isLogistic ? [intercept, "+"] : []), ...terms],
+      ["=", ...(isLogistic ? [intercept] : terms.shift().slice(1))],
+      ...terms,
       ["=", strongly(total)],
     ),
     isLogistic ? note("At the cross: p = ", strong(shown(1 / (1 + Math.exp(-total)))), ".") : note("At the cross."),

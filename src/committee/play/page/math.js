@@ -16,9 +16,13 @@ export function shown(value) {
   return value.toFixed(decimals).replace("-", "−");
 }
 
+// A number that somebody chose, without zeros at its end.
+export const chosen = (value) => String(Number(value.toPrecision(3))).replace("-", "−");
+
 function node(child) {
   if (child instanceof Node) return child;
   if (typeof child === "number") return element("mn", shown(child));
+  if (/^[\d.]+$/.test(child)) return element("mn", child);
   if (/^\p{L}$/u.test(child)) return element("mi", child);
   return element("mo", child);
 }

@@ -2,7 +2,7 @@
 
 import { make } from "./dom.js";
 import { drawRegions } from "./regions.js";
-import { shown } from "./math.js";
+import { chosen, shown } from "./math.js";
 import { weightOf } from "./charts.js";
 
 const SIDE = 64;
@@ -90,8 +90,8 @@ function paintPicture(canvas, run, who, round) {
 
 function weightText(run, round) {
   if (run.method === "adaboost") return shown(weightOf(run, round));
-  if (run.method === "voting") return shown(run.rounds[round - 1].weight);
-  if (run.method === "boosting") return shown(run.rounds[round - 1].learning_rate);
+  if (run.method === "voting") return chosen(run.rounds[round - 1].weight);
+  if (run.method === "boosting") return chosen(run.rounds[round - 1].learning_rate);
   if (run.method === "tree") return shown(run.rounds[round - 1].gain);
   return "";
 }

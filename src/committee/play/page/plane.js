@@ -63,7 +63,8 @@ export class Plane {
     return best;
   }
 
-  // Draws a scene: points, run or null, round, who ("committee" or "member"), cross or null.
+  // Draws a scene: points, run or null, whether it knows the points, round, who ("committee" or
+  // "member"), cross or null. Points that came after the run look like those of mean weight.
   // Returns whether sizes are still on their way.
   draw(scene) {
     const { context } = this;
@@ -104,16 +105,17 @@ export class Plane {
     return isMoving;
   }
 
-  drawPoints({ points, run, round, who }, across, up) {
+  drawPoints({ points, run, knowsPoints, round, who }, across, up) {
     const predicted = run && ofRound(run[`${who}_predictions`], run, round);
+    const nKnown = run && knowsPoints ? run.nPoints : 0;
     const heavyFirst = [...points.x.keys()].sort((a, b) => this.sizes[b] - this.sizes[a]);
     const areFew = points.x.length <= FEW && Math.max(0, ...points.class) < 2;
     const isStep = run?.method === "boosting" && who === "member"; // which predicts no classes
     for (const k of heavyFirst) {
-      const isJudged = run && !isStep && !isSilent(run, who, round, k);
+      const isJudged = k < nKnown && !isStep && !isSilent(run, who, round, k);
       const isWrong = isJudged && run.classes[predicted[k]] !== points.class[k];
       const place = [across(points.x[k]), up(points.y[k])];
-      this.drawMark(place, this.sizes[k], points.class[k], areFew, run?.isHeldOut[k] === 1);
+      this.drawMark(place, this.sizes[k], points.class[k], areFew, k < nKnown && run.isHeldOut[k]);
       if (isWrong) this.drawRing(place, this.sizes[k] + (areFew ? 4 : 2.2), areFew);
     }
   }
@@ -216,21 +218,22 @@ function trace(context, x, y, radius, shape) {
 }
 
 // Areas are weights: the radius of a point of mean weight goes by the number of points.
-function radii({ points, run, round }, scale) {
+function radii({ points, run, knowsPoints, round }, scale) {
   const n = points.x.length;
   const mean = scale * clamp(26 / n ** 0.32, 2.6, 11);
   const found = new Float32Array(n).fill(mean);
-  if (!run) return found;
+  if (!run || !knowsPoints) return found;
+  const known = Math.min(n, run.nPoints);
   const weights = ofRound(run.weights, run, round);
   let total = 0;
   let count = 0;
-  for (let k = 0; k < n; k++) {
+  for (let k = 0; k < known; k++) {
     if (run.isHeldOut[k]) continue;
     total += weights[k];
     count++;
   }
   if (total === 0) return found;
-  for (let k = 0; k < n; k++) {
+  for (let k = 0; k < known; k++) {
     if (run.isHeldOut[k]) found[k] = 0.8 * mean;
     else found[k] = clamp(mean * Math.sqrt((weights[k] * count) / total), 0.28 * mean, 3.2 * mean);
   }

@@ -52,12 +52,12 @@ export function listen(plane, edit) {
     });
   }
   canvas.addEventListener("contextmenu", (event) => event.preventDefault());
-  canvas.addEventListener("keydown", (event) => onKey(event, plane, edit));
+  canvas.addEventListener("keydown", (event) => onPlaneKey(event, plane, edit));
 }
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
-function onKey(event, plane, edit) {
+function onPlaneKey(event, plane, edit) {
   if (event.ctrlKey || event.metaKey) return;
   const { axes } = edit.points();
   const cross = edit.cross();

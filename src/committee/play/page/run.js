@@ -2,7 +2,7 @@
 //
 // Shares are in 255 parts, of all classes but the first, class by class; see plane.py.
 
-function bytes(text) {
+export function bytes(text) {
   const plain = atob(text);
   const found = new Uint8Array(plain.length);
   for (let k = 0; k < plain.length; k++) found[k] = plain.charCodeAt(k);

@@ -1,4 +1,12 @@
-// Where answers come from: the server of this page, asked one question at a time.
+// Where answers come from: the server of this page, asked one question at a time, or a recording.
+
+import { bytes } from "./run.js";
+
+// Unpacks the answer of a recording.
+export async function unpack(text) {
+  const packed = new Blob([bytes(text)]).stream();
+  return new Response(packed.pipeThrough(new DecompressionStream("gzip"))).json();
+}
 
 export class Source {
   constructor(token) {
