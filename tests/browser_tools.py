@@ -133,7 +133,9 @@ class Browser:
 
     def screenshot(self, path, whole_page=False):
         parameters = {"format": "png", "captureBeyondViewport": whole_page}
-        path.write_bytes(base64.b64decode(self.tool("Page.captureScreenshot", **parameters)["data"]))
+        path.write_bytes(
+            base64.b64decode(self.tool("Page.captureScreenshot", **parameters)["data"])
+        )
 
     def printed(self):
         """Return the page as PDF."""

@@ -76,7 +76,7 @@ RECORDINGS = (
             "A tree takes the split that gains most information, one at a time. On xor no first "
             "split gains much: the best one, 0.05 bits, is where chance has put it. Below it, a "
             "split through the middle gains 0.84 bits.",
-            "Three splits would do for the four quarters. The greedy tree needs six, as each "
+            "Three splits would do for the four quarters. The greedy tree needs seven, as each "
             "split looks one step ahead and none is taken back.",
         ),
         example_points("xor", 160, 0.06, seed=2),

@@ -16,7 +16,9 @@ def as_number(name: str, value: Any, low: float, high: float) -> float:
     """
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not low <= value <= high:  # which refuses NaN and infinities too
-        raise ValueError(f"{name} must be a number from {low:g} to {high:g}; got {shortened(value)}")
+        raise ValueError(
+            f"{name} must be a number from {low:g} to {high:g}; got {shortened(value)}"
+        )
     return float(value)
 
 

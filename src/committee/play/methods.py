@@ -124,8 +124,7 @@ class Weights:
         given = as_object(self.name, value)
         refuse_unknown(self.name, given, MEMBERS)
         checked = {
-            key: as_number(f"{self.name} of {key}", each, *_WEIGHTS)
-            for key, each in given.items()
+            key: as_number(f"{self.name} of {key}", each, *_WEIGHTS) for key, each in given.items()
         }
         return self.default | checked
 

@@ -154,14 +154,15 @@ def is_held_out(codes: Codes, share: float, seed: int) -> NDArray[np.bool_]:
 def run(order: Order) -> dict[str, Any]:
     """Fit a method and return all rounds of it, ready for JSON.
 
-    Warnings of the fit become notes. (They are caught for the whole process, so one run is made at
+    Warnings become notes. (They are caught for the whole process, so one run is made at
     a time.)
     """
     present, codes = np.unique(order.codes, return_inverse=True)
     if len(present) < 2:
         raise ValueError("place points of two classes or more")
-    held_out = is_held_out(codes, order.held_out, order.seed)
-    train = ~held_out
+    train = ~is_held_out(codes, order.held_out, order.seed)
+    if (np.ptp(order.places[train], axis=0) == 0).all():
+        raise ValueError("place points at two places or more")
     task = Task(
         order.places[train],
         codes[train],
@@ -174,16 +175,17 @@ def run(order: Order) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         stages = order.method.fit(task)
-    plane = Plane.of(stages, len(present), order.axes)
+        plane = Plane.of(stages, len(present), order.axes)
+        answers = _answers(stages, plane, order.places, codes, train)
     return {
         "method": order.method.name,
         "classes": present.tolist(),
         "names": list(order.names),
-        "held_out": np.flatnonzero(held_out).tolist(),
+        "held_out": np.flatnonzero(~train).tolist(),
         "plane": plane.to_json(),
         "labels": stages.labels,
         "notes": list(dict.fromkeys(str(each.message) for each in caught)),
-        **_answers(stages, plane, order.places, codes, train),
+        **answers,
     }
 
 

@@ -66,6 +66,7 @@ class PlayServer(ThreadingHTTPServer):
 
     daemon_threads = True  # connections that a browser keeps open do not hold up the end
     block_on_close = False
+    request_queue_size = _MAX_CONNECTIONS
     allow_reuse_address = os.name == "posix"  # elsewhere it would share a port with another server
 
     def __init__(self, port: int) -> None:

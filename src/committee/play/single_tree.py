@@ -41,9 +41,7 @@ def tree_stages(task: Task) -> Stages:
     ]
     rounds = [_numbers(tree.tree_, node) for tree, node in zip(trees, splits, strict=True)]
     labels = [f"{task.names[each['feature']]} ≤ {each['threshold']:.3g}" for each in rounds]
-    return Stages(
-        committee, members, np.array(inside), rounds, labels, trees=[trees[-1].tree_]
-    )
+    return Stages(committee, members, np.array(inside), rounds, labels, trees=[trees[-1].tree_])
 
 
 # The way from the root to a node: feature, threshold and side of each split on it.

@@ -75,9 +75,9 @@ def read_points(
     rows = np.flatnonzero(np.isfinite(places).all(axis=1) & (codes >= 0))
     notes = []
     if len(rows) < len(codes):
-        notes.append(f"{counted(len(codes) - len(rows), 'row')} without a value were left out")
+        notes.append(f"left out: {counted(len(codes) - len(rows), 'row')} without a value")
     if len(rows) > MAX_POINTS:
-        notes.append(f"{MAX_POINTS:,} of {len(rows):,} rows were drawn")
+        notes.append(f"drawn: {MAX_POINTS:,} of {len(rows):,} rows")
         rows = np.sort(np.random.default_rng(0).choice(rows, MAX_POINTS, replace=False))
     if len(rows) == 0:
         raise TableFileError(f"{name} has no row with values in {across!r}, {up!r} and {color!r}")

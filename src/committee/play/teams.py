@@ -53,9 +53,7 @@ MEMBERS: dict[str, tuple[str, Callable[[int, int], Any]]] = {
 
 def _team(task: Task) -> list[tuple[str, Any]]:
     """Return unfitted members."""
-    return [
-        (name, MEMBERS[name][1](len(task.y), task.seed)) for name in task.settings["members"]
-    ]
+    return [(name, MEMBERS[name][1](len(task.y), task.seed)) for name in task.settings["members"]]
 
 
 def voting_stages(task: Task) -> Stages:

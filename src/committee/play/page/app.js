@@ -10,7 +10,7 @@ import { Plane } from "./plane.js";
 import { listen } from "./pointer.js";
 import { decode } from "./run.js";
 import { Source, unpack } from "./source.js";
-import { fromAddress, initialState, snap, toAddress } from "./state.js";
+import { fromAddress, initialState, short, snap, toAddress } from "./state.js";
 
 const BEAT = 700; // milliseconds of a round that is played, less for many
 const FASTEST = 90;
@@ -189,6 +189,10 @@ function say(text) {
 async function refit({ toEnd = false } = {}) {
   keepAddress();
   drawPlane();
+  if (new Set(state.points.class).size < 2) {
+    giveUp("Place points of two classes or more");
+    return;
+  }
   const asked = { axes: state.points.axes, order };
   const wasAtEnd = toEnd || (run !== null && state.round === run.nRounds);
   try {
@@ -196,10 +200,16 @@ async function refit({ toEnd = false } = {}) {
     take({ ...answer, ...asked }, wasAtEnd);
     say("");
   } catch (error) {
-    run = null;
-    drawRound();
-    say(error.message);
+    giveUp(error.message);
   }
+}
+
+// Shows points without a run, and why.
+function giveUp(text) {
+  run = null;
+  setPlaying(false);
+  drawRound();
+  say(text);
 }
 
 function take(answer, isAtEnd) {
@@ -294,7 +304,7 @@ const editor = {
   tool: () => app.tool,
   cross,
   moveCross(place, isCursor) {
-    state.place = place;
+    state.place = { x: short(place.x), y: short(place.y) };
     cursor = isCursor;
     drawPlane();
     drawPlace();

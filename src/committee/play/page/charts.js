@@ -145,7 +145,7 @@ export function votesAt(run, round, place, classes) {
 export function weightOf(run, round) {
   const numbers = run.rounds[round - 1];
   if (run.method === "adaboost") return numbers.beta;
-  if (run.method === "boosting") return numbers.learning_rate * numbers.scale;
+  if (run.method === "boosting") return numbers.scale; // with the learning rate
   if (run.method === "voting") return numbers.weight;
   return 1;
 }

@@ -27,15 +27,22 @@ export class Source {
   async send(question, line) {
     const { content, resolve, reject } = line.next;
     line.next = null;
-    line.isBusy = true;
+    this.mark(line, true);
     try {
       resolve(await this.fetch(question, content));
     } catch (error) {
       reject(error);
     } finally {
-      line.isBusy = false;
+      this.mark(line, false);
       if (line.next) this.send(question, line);
     }
+  }
+
+  // Keeps whether an answer is on its way, also for style sheets.
+  mark(line, isBusy) {
+    line.isBusy = isBusy;
+    const isAny = [...this.waiting.values()].some((each) => each.isBusy);
+    document.documentElement.toggleAttribute("data-busy", isAny);
   }
 
   async fetch(question, content) {

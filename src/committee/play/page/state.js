@@ -55,7 +55,8 @@ export function toAddress(state, setup) {
   return `#${fields}`;
 }
 
-const short = (value) => Number(value.toPrecision(5));
+// As places of the cross are in the address.
+export const short = (value) => Number(value.toPrecision(5));
 
 function settingText(value) {
   if (Array.isArray(value)) return value.join(",");
