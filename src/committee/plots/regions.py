@@ -50,7 +50,10 @@ def _draw_stump(ax: Any, stump: Any, rows: PlaneRows) -> None:
 
 def draw_map(ax: Any, model: Any, rows: PlaneRows, members: Sequence[Any]) -> None:
     """Shade the plane by the class that a member or the committee predicts."""
-    edges = [_edges(members, rows.features[axis], rows.limits(axis)) for axis in (0, 1)]
+    trees = [getattr(member, "tree_", None) for member in members]
+    edges = [
+        cell_edges(trees, rows.features[axis], rows.limits(axis), _MOST_CELLS) for axis in (0, 1)
+    ]
     across, up = ((each[1:] + each[:-1]) / 2 for each in edges)
     grid = np.meshgrid(across, up)
     codes = rows.predicted_at(model, grid[0].ravel(), grid[1].ravel()).reshape(grid[0].shape)
@@ -69,17 +72,30 @@ def _draw_borders(ax: Any, edges: list[Floats], codes: Codes) -> None:
     ax.hlines(up[lines + 1], across[columns], across[columns + 1], **style)
 
 
-def _edges(members: Sequence[Any], feature: int, limits: tuple[float, float]) -> Floats:
-    """Return where cells of a map end: at the thresholds of trees, else at even steps."""
+def cell_edges(
+    trees: Sequence[Any], feature: int, limits: tuple[float, float], most: int
+) -> Floats:
+    """Return where cells of a map end: at the thresholds of trees, else at even steps.
+
+    Parameters
+    ----------
+    trees : sequence
+        Arrays of trees, as in ``tree_``; None among them stands for a model with other borders.
+    feature : int
+        The feature along the axis.
+    limits : pair of floats
+        Ends of the axis.
+    most : int
+        Most cells, and the number of even ones.
+    """
     low, high = limits
-    even = np.linspace(low, high, _MOST_CELLS + 1)
-    trees = [getattr(member, "tree_", None) for member in members]
+    even = np.linspace(low, high, most + 1)
     if any(tree is None or tree.splits_levels for tree in trees):
         return even
-    thresholds = [tree.threshold[tree.feature == feature] for tree in trees if tree is not None]
+    thresholds = [tree.threshold[tree.feature == feature] for tree in trees]
     inside = np.unique(np.concatenate(thresholds))
     inside = inside[(inside > low) & (inside < high)]
-    return even if len(inside) > _MOST_CELLS else np.concatenate([[low], inside, [high]])
+    return even if len(inside) >= most else np.concatenate([[low], inside, [high]])
 
 
 def _paper(code: int) -> str:
