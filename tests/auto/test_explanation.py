@@ -6,8 +6,8 @@ import pytest
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor
-from committee.auto.calibration import with_temperature
 from committee.auto.contributions import CommitteeParts, Parts, _bent, _softmax, _softmax_parts
+from committee.evaluation.calibration import with_temperature
 
 N_ROWS = 240
 

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.auto.calibration import with_temperature
 from committee.auto.columns import ColumnUse
 from committee.auto.given import native_table
 from committee.auto.portfolio import FEATURES, MATRIX
 from committee.auto.profile import ColumnProfile, feature_column
 from committee.base.arrays import Floats, Rows
+from committee.evaluation.calibration import with_temperature
 from committee.members.output import Output
 from committee.tables.column import Column
 from committee.tables.native_table import AnyTable

@@ -415,6 +415,7 @@ class CommitteeFit:
             fold_data.folds.kind,
             decided,
             shown,
+            fitted["weights_"],
         )
 
 

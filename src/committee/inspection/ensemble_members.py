@@ -79,6 +79,22 @@ class EnsembleMembers:
         votes = replace(output, method="predict").predict(member, X)
         return prediction, votes.argmax(axis=1)
 
+    def predict_all(self, table: AnyTable) -> list[tuple[Floats, NDArray[np.intp] | None]]:
+        """Return the prediction of each member, and the codes of the classes that it predicts."""
+        return [self.predict(number, table) for number in range(len(self))]
+
+    def part(self, numbers: NDArray[np.int64]) -> EnsembleMembers:
+        """Return some of the members; their weights add up to one again."""
+        weights = self.weights[numbers]
+        return replace(
+            self,
+            names=tuple(self.names[number] for number in numbers),
+            members=[self.members[number] for number in numbers],
+            weights=weights / weights.sum(),
+            predicts_labels=[self.predicts_labels[k] for k in numbers if self.predicts_labels],
+            columns=None if self.columns is None else [self.columns[k] for k in numbers],
+        )
+
     def _columns_of(self, number: int, member: Any, n_features: int) -> NDArray[np.int64] | None:
         if self.columns is None:
             return None
