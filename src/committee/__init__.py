@@ -24,6 +24,7 @@ _HOMES = {
     "CommitteeRegressor": "committee.auto.committee",
     "DecisionTreeClassifier": "committee.trees.trees",
     "DecisionTreeRegressor": "committee.trees.trees",
+    "Diagnosis": "committee.inspection.diagnosis",
     "Diversity": "committee.inspection.diversity",
     "DynamicSelectionClassifier": "committee.combining.dynamic.dynamic",
     "DynamicSelectionRegressor": "committee.combining.dynamic.dynamic",
@@ -43,19 +44,24 @@ _HOMES = {
     "VotingClassifier": "committee.combining.voting.classifier",
     "VotingRegressor": "committee.combining.voting.regressor",
     "bootstrap_score": "committee.evaluation.bootstrap",
+    "diagnose": "committee.inspection.diagnose",
     "diversity": "committee.inspection.diversity",
     "export_rules": "committee.trees.export",
     "export_text": "committee.trees.export",
     "load": "committee.files.model_file",
     "plot_adaboost": "committee.plots.adaboost",
+    "plot_calibration": "committee.plots.calibration",
     "plot_contributions": "committee.plots.features",
+    "plot_decision": "committee.plots.decision",
+    "plot_diagnosis": "committee.plots.diagnosis",
     "plot_diversity": "committee.plots.diversity",
     "plot_importances": "committee.plots.features",
     "plot_intervals": "committee.plots.intervals",
-    "plot_margins": "committee.plots.adaboost",
+    "plot_margins": "committee.plots.margins",
     "plot_oob_curve": "committee.plots.forest",
     "plot_proximity": "committee.plots.forest",
     "plot_pruning": "committee.plots.forest",
+    "plot_residuals": "committee.plots.residuals",
     "plot_rounds": "committee.plots.rounds",
     "plot_stack": "committee.plots.stack",
     "plot_training": "committee.plots.boosting",
@@ -79,6 +85,7 @@ __all__ = [
     "CommitteeRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "Diagnosis",
     "Diversity",
     "DynamicSelectionClassifier",
     "DynamicSelectionRegressor",
@@ -99,12 +106,16 @@ __all__ = [
     "VotingRegressor",
     "__version__",
     "bootstrap_score",
+    "diagnose",
     "diversity",
     "export_rules",
     "export_text",
     "load",
     "plot_adaboost",
+    "plot_calibration",
     "plot_contributions",
+    "plot_decision",
+    "plot_diagnosis",
     "plot_diversity",
     "plot_importances",
     "plot_intervals",
@@ -112,6 +123,7 @@ __all__ = [
     "plot_oob_curve",
     "plot_proximity",
     "plot_pruning",
+    "plot_residuals",
     "plot_rounds",
     "plot_stack",
     "plot_training",
@@ -150,14 +162,21 @@ if TYPE_CHECKING:
     from committee.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
     from committee.forests.tuning import tune_max_features
+    from committee.inspection.diagnose import diagnose
+    from committee.inspection.diagnosis import Diagnosis
     from committee.inspection.diversity import Diversity, diversity
     from committee.inspection.pruning import PruningPath, prune_ensemble
-    from committee.plots.adaboost import plot_adaboost, plot_margins
+    from committee.plots.adaboost import plot_adaboost
     from committee.plots.boosting import plot_training
+    from committee.plots.calibration import plot_calibration
+    from committee.plots.decision import plot_decision
+    from committee.plots.diagnosis import plot_diagnosis
     from committee.plots.diversity import plot_diversity
     from committee.plots.features import plot_contributions, plot_importances
     from committee.plots.forest import plot_oob_curve, plot_proximity, plot_pruning, plot_tuning
     from committee.plots.intervals import plot_intervals
+    from committee.plots.margins import plot_margins
+    from committee.plots.residuals import plot_residuals
     from committee.plots.rounds import plot_rounds
     from committee.plots.stack import plot_stack
     from committee.plots.tree import plot_tree

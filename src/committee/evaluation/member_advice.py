@@ -11,15 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from committee.base.arrays import Floats
 from committee.evaluation.member_errors import MemberErrors
 
-_CLEAR = 3.0  # standard errors: differences of many members are looked at, and the largest named
+_CHANCE = 0.01  # that a difference counts where there is none, for all members together
 _LEAK_RATIO = 10.0  # between the errors of members that know the answer and of the next
 _LEAK_SHARE = 0.02  # of the error of a constant that members who know the answer make at most
 _STRONG = 0.02  # share of the committee's error by which a single member is better
-_HARM = 0.005  # share of the error that goes away with a member
+_HARM = 0.01  # share of the error that goes away with a member
 _SAME = 0.001  # share of the errors of two members that their mean takes away
 _ALIKE = 0.03  # share of the average member's error that the mean of all takes away
 _LEAST_ROWS = 20  # on fewer, members are the same by chance
@@ -51,7 +52,7 @@ class Advice:
 
 
 def member_advice(
-    errors: MemberErrors, names: Sequence[str], measure: str, *, takes_mean: bool = True
+    errors: MemberErrors, names: Sequence[str], measure: str, combined_by: str = "mean"
 ) -> tuple[Advice, ...]:
     """Return what stands out in the errors of members, the most serious first.
 
@@ -63,8 +64,9 @@ def member_advice(
         The members.
     measure : str
         What the errors are: "squared error" or "Brier score".
-    takes_mean : bool, default=True
-        Whether the committee predicts the mean of its members; else nobody is said to hurt it.
+    combined_by : {"mean", "rule", "steps"}, default="mean"
+        How the committee predicts. By another rule than a mean nobody is said to hurt it, and
+        steps of boosting may be repeated.
 
     Examples
     --------
@@ -81,10 +83,13 @@ def member_advice(
         return ()
     known = suspects(errors)
     if len(known):
-        return (_leak(errors, names, measure, known), *_clones(errors, names))
-    strong = _strong(errors, names, measure)
-    hurting = () if strong or not takes_mean else _hurting(errors, names, measure)
-    return (*strong, *hurting, *_clones(errors, names), *_alike(errors, measure))
+        return (_leak(errors, names, measure, known),)
+    found = _strong(errors, names, measure)
+    if combined_by == "mean" and not found:
+        found = _hurting(errors, names, measure)
+    if combined_by == "steps":
+        return found
+    return (*found, *_clones(errors, names), *_alike(errors, measure))
 
 
 def suspects(errors: MemberErrors) -> NDArray[np.int64]:
@@ -116,6 +121,11 @@ def clone_groups(errors: MemberErrors) -> list[NDArray[np.int64]]:
     return [] if is_chance else groups
 
 
+def _clear(n_members: int) -> float:
+    """Return how many standard errors are beyond chance, where the largest of many is looked at."""
+    return float(-ndtri(_CHANCE / n_members))
+
+
 def _leak(
     errors: MemberErrors, names: Sequence[str], measure: str, known: NDArray[np.int64]
 ) -> Advice:
@@ -136,7 +146,7 @@ def _strong(errors: MemberErrors, names: Sequence[str], measure: str) -> tuple[A
     best = int(np.argmin(errors.errors))
     gap, error = -errors.excess[best], errors.excess_error[best]
     own = errors.committee_error
-    if not (gap > _CLEAR * error and gap > _STRONG * own):
+    if not (gap > _clear(len(names)) * error and gap > _STRONG * own):
         return ()
     text = (
         f"{names[best]} alone ({measure} {errors.errors[best]:.3g}) is better than the committee "
@@ -147,7 +157,7 @@ def _strong(errors: MemberErrors, names: Sequence[str], measure: str) -> tuple[A
 
 
 def _hurting(errors: MemberErrors, names: Sequence[str], measure: str) -> tuple[Advice, ...]:
-    is_so = errors.harm > _CLEAR * errors.harm_error
+    is_so = errors.harm > _clear(len(names)) * errors.harm_error
     is_so &= errors.harm > _HARM * errors.combined_error
     places = np.flatnonzero(is_so)
     if not len(places):

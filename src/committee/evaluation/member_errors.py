@@ -50,6 +50,9 @@ class MemberErrors:
     committee_error : float
         Squared error of what the committee predicts, which need not be the mean; NaN if it is not
         known.
+    gap, gap_error : float
+        Squared error of what the committee predicts less that of the mean, and the standard error
+        of the difference.
     constant_error : float
         Squared error of the best constant: the mean, or the shares of the classes.
     harm, harm_error : ndarray of float64, shape (n_members,)
@@ -69,6 +72,8 @@ class MemberErrors:
         "ambiguity": real(),
         "combined_error": real(0.0),
         "committee_error": real(0.0, may_be_nan=True),
+        "gap": real(may_be_nan=True),
+        "gap_error": real(0.0, may_be_nan=True),
         "constant_error": real(0.0),
         "harm": array("f8", "members"),
         "harm_error": array("f8", "members"),
@@ -84,6 +89,8 @@ class MemberErrors:
     ambiguity: float
     combined_error: float
     committee_error: float
+    gap: float
+    gap_error: float
     constant_error: float
     harm: Floats
     harm_error: Floats
@@ -180,10 +187,11 @@ class MemberTally:
         self._spread = np.zeros((n_members, n_members))  # products of distances from the mean
         self._cross = np.zeros(n_members)  # of these distances and the error of the mean
         self._combined, self._ambiguity = 0.0, 0.0
-        self._own = 0.0
+        self._squares = np.zeros(n_members)
         self._errors = _Moments((n_members, n_values))
         self._truth = _Moments((1, n_values))
         self._harm, self._excess = _Moments((n_members, 1)), _Moments((n_members, 1))
+        self._own, self._gap = _Moments((1, 1)), _Moments((1, 1))
 
     def add(
         self, predictions: Floats, truth: Floats, weights: Floats, own: Floats | None = None
@@ -210,11 +218,13 @@ class MemberTally:
         cross, squares = np.einsum("mrv,rv->mr", away, mean), (away**2).sum(axis=2)
         self._spread += weighted_products(flat, by_value)
         self._cross += _weighted_sum(cross, weights)
+        self._squares += _weighted_sum((errors**2).sum(axis=2), weights)
         self._ambiguity += float((self._weights * _weighted_sum(squares, weights)).sum())
         combined = (mean**2).sum(axis=1)
         self._combined += float(_weighted_sum(combined, weights))
         found = combined if own is None else ((own - truth) ** 2).sum(axis=1)
-        self._own += float(_weighted_sum(found, weights))
+        self._own.add(found[np.newaxis, :, np.newaxis], weights)
+        self._gap.add((found - combined)[np.newaxis, :, np.newaxis], weights)
         self._n_rows += len(weights)
         self._errors.add(errors, weights, products=True)
         self._truth.add(truth[np.newaxis], weights)
@@ -228,14 +238,17 @@ class MemberTally:
         total = self._errors.weight
         spread, cross, combined = self._spread / total, self._cross / total, self._combined / total
         diagonal = np.diag(spread)
+        products = spread + cross + cross[:, np.newaxis] + combined
+        np.fill_diagonal(products, self._squares / total)  # exactly zero for no error
         return MemberErrors(
             self._weights,
-            spread + cross + cross[:, np.newaxis] + combined,
+            products,
             self._errors.products / total,
             np.maximum(diagonal + diagonal[:, np.newaxis] - 2 * spread, 0.0),
             self._ambiguity / total,
             combined,
-            self._own / total,
+            self._own.mean_and_error()[0].item(),
+            *(each.item() for each in self._gap.mean_and_error()),
             float(self._truth.squares.sum()) / total,
             *self._harm.mean_and_error(),
             *self._excess.mean_and_error(),

@@ -105,6 +105,11 @@ class StudiedRows:
         return len(self._code_of)
 
     @property
+    def labels(self) -> tuple[Any, ...]:
+        """The classes, in the order of their codes."""
+        return tuple(self._code_of)
+
+    @property
     def n_values(self) -> int:
         """Number of values of a prediction."""
         return max(self.n_classes, 1)
@@ -156,6 +161,8 @@ class StudiedRows:
         X = self.native()
         predicted = np.asarray(committee.predict(X))
         if not self.n_classes:
+            if predicted.size != len(self.numbers):
+                raise ValueError("the ensemble must predict one number for a row; it gives several")
             return np.asarray(predicted, np.float64).reshape(-1, 1), None
         codes = self.codes_of(predicted)
         if not hasattr(committee, "predict_proba"):
