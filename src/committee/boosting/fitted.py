@@ -95,6 +95,7 @@ class FittedBoosting(Estimator, ABC):
 
     def _was_fitted_to(self, X: Any, y: Any) -> bool:
         """Whether this is the training table, in its order; never where rows had weights."""
+        self._check_fitted()
         if not isinstance(self._sum, TreeSum) or not self._sum.n_rounds:
             return False
         labels = self._class_labels()

@@ -160,7 +160,7 @@ def fit_temperature(shares: Floats, codes: NDArray[np.integer], weights: Floats 
     codes : ndarray of int
         Their classes.
     weights : ndarray of float64 or None
-        Their weights.
+        Their weights. Whole weights are repetitions; others get a mean of one.
 
     Examples
     --------
@@ -171,8 +171,7 @@ def fit_temperature(shares: Floats, codes: NDArray[np.integer], weights: Floats 
     """
     logs = np.log(np.maximum(shares.T, _LEAST, order="C"))  # rows last: sums over classes are fast
     truth = logs[codes, np.arange(len(codes))]
-    parts = np.ones(len(codes)) if weights is None else weights
-    penalty = _SHRINKAGE * parts.mean()
+    parts = np.ones(len(codes)) if weights is None else as_counts(weights)
 
     def slope(log_temperature: float) -> float:
         """Return the derivative of the penalized loss."""
@@ -182,7 +181,7 @@ def fit_temperature(shares: Floats, codes: NDArray[np.integer], weights: Floats 
         np.exp(powers, out=powers)
         means = (powers * logs).sum(axis=0) / powers.sum(axis=0)
         gain = float((parts * (truth - means)).sum())
-        return float(gain * inverse + penalty * log_temperature)
+        return float(gain * inverse + _SHRINKAGE * log_temperature)
 
     # The loss is convex in the inverse: its slope changes sign once.
     low, high = -_RANGE, _RANGE

@@ -122,10 +122,9 @@ def diagnose(
     max_members = check_int("max_members", max_members, 2)
     max_rows = check_int("max_rows", max_rows, 10)
     rng = np.random.default_rng(check_seed(random_state))
-    seen = hasattr(model, "_was_fitted_to") and model._was_fitted_to(X, y)
     if is_sum_of_steps(model):
         rows = _rows_of(model, X, y, sample_weight).sample(max_rows, rng)
-        return _diagnose_rounds(model, rows, seen=seen)
+        return _diagnose_rounds(model, rows, seen=_was_fitted_to(model, X, y))
     members = members_of(model)
     rows = StudiedRows(X, y, sample_weight, members.labels)
     if members.labels is not None and rows.n_classes < 2:
@@ -133,7 +132,12 @@ def diagnose(
     n_members = len(members)
     if n_members > max_members:
         members = members.part(np.sort(rng.choice(n_members, max_members, replace=False)))
-    return _Study(model, members, n_members, rows.sample(max_rows, rng)).diagnosis(seen=seen)
+    study = _Study(model, members, n_members, rows.sample(max_rows, rng))
+    return study.diagnosis(seen=_was_fitted_to(model, X, y))
+
+
+def _was_fitted_to(model: Any, X: Any, y: Any) -> bool:
+    return hasattr(model, "_was_fitted_to") and model._was_fitted_to(X, y)
 
 
 class _Study:

@@ -13,6 +13,7 @@ from committee.base.arrays import Floats
 from committee.evaluation.member_errors import MemberErrors, as_counts
 from committee.evaluation.oob import curve_points
 from committee.inspection.studied_rows import Block, StudiedRows
+from committee.tables.native_table import unheard_names
 
 _LEAST = 1e-15  # a probability is no smaller
 _LAST_PART = 0.8  # of the rounds: what those after it have gained
@@ -99,17 +100,9 @@ class GrowthTally:
 def growth_of_rounds(model: Any, rows: StudiedRows) -> Growth:
     """Return the error of rows after rounds of boosting, from its staged predictions."""
     measure, staged = _staged_losses(model, rows)
-    numbers, kept = [], []
-    next_point, last, number = 1, np.empty(0), 0
-    for number, losses in enumerate(staged, start=1):
-        last = losses
-        if number >= next_point:
-            numbers.append(number)
-            kept.append(losses)
-            next_point = number + 1 if number < 10 else max(number + 1, int(number * 1.15))
-    if numbers[-1] != number:
-        numbers.append(number)
-        kept.append(last)
+    with unheard_names():  # scikit-learn's AdaBoost gives arrays to itself
+        numbers, kept = _some_of(staged)
+    number = numbers[-1]
     each, weights = np.array(kept), rows.weights
     measured = (each * weights).sum(axis=1) / weights.sum()
     best = int(measured.argmin())
@@ -126,6 +119,23 @@ def growth_of_rounds(model: Any, rows: StudiedRows) -> Growth:
         *_difference(each[before] - each[-1], weights),
         *_difference(each[-1] - each[best], weights),
     )
+
+
+def _some_of(staged: Iterator[Floats]) -> tuple[list[int], list[Floats]]:
+    """Return the losses after each of the first rounds, ever fewer of the others, and the last."""
+    numbers: list[int] = []
+    kept: list[Floats] = []
+    point, last, number = 1, np.empty(0), 0
+    for losses in staged:
+        number, last = number + 1, losses
+        if number == point:
+            numbers.append(number)
+            kept.append(losses)
+            point = number + 1 if number < 10 else max(number + 1, int(number * 1.15))
+    if numbers[-1] != number:
+        numbers.append(number)
+        kept.append(last)
+    return numbers, kept
 
 
 def is_logged(model: Any, growth: Growth | None) -> bool:
