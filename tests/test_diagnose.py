@@ -200,7 +200,8 @@ def test_probabilities_that_are_bent_are_too_bold_or_too_careful(power, kind, rn
 def test_rows_with_wrong_labels_are_named(rng):
     X = rng.normal(size=(400, 2))
     y = (X[:, 0] > 0).astype(int)
-    model = cm.RandomForestClassifier(30, random_state=0).fit(X[:200], y[:200])
+    model = cm.RandomForestClassifier(30, max_features=None, random_state=0)
+    model.fit(X[:200], y[:200])
     wrong = np.argsort(np.abs(X[200:, 0]))[-3:]
     told = y[200:].copy()
     told[wrong] = 1 - told[wrong]
