@@ -50,13 +50,18 @@ _HOMES = {
     "export_text": "committee.trees.export",
     "load": "committee.files.model_file",
     "plot_adaboost": "committee.plots.adaboost",
+    "plot_average_variance": "committee.plots.theory",
+    "plot_bias_variance": "committee.plots.bias_variance",
     "plot_calibration": "committee.plots.calibration",
+    "plot_committee_error": "committee.plots.theory",
     "plot_contributions": "committee.plots.features",
     "plot_decision": "committee.plots.decision",
     "plot_diagnosis": "committee.plots.diagnosis",
     "plot_diversity": "committee.plots.diversity",
     "plot_importances": "committee.plots.features",
     "plot_intervals": "committee.plots.intervals",
+    "plot_majority": "committee.plots.theory",
+    "plot_majority_error": "committee.plots.theory",
     "plot_margins": "committee.plots.margins",
     "plot_oob_curve": "committee.plots.forest",
     "plot_proximity": "committee.plots.forest",
@@ -112,13 +117,18 @@ __all__ = [
     "export_text",
     "load",
     "plot_adaboost",
+    "plot_average_variance",
+    "plot_bias_variance",
     "plot_calibration",
+    "plot_committee_error",
     "plot_contributions",
     "plot_decision",
     "plot_diagnosis",
     "plot_diversity",
     "plot_importances",
     "plot_intervals",
+    "plot_majority",
+    "plot_majority_error",
     "plot_margins",
     "plot_oob_curve",
     "plot_proximity",
@@ -167,6 +177,7 @@ if TYPE_CHECKING:
     from committee.inspection.diversity import Diversity, diversity
     from committee.inspection.pruning import PruningPath, prune_ensemble
     from committee.plots.adaboost import plot_adaboost
+    from committee.plots.bias_variance import plot_bias_variance
     from committee.plots.boosting import plot_training
     from committee.plots.calibration import plot_calibration
     from committee.plots.decision import plot_decision
@@ -179,6 +190,12 @@ if TYPE_CHECKING:
     from committee.plots.residuals import plot_residuals
     from committee.plots.rounds import plot_rounds
     from committee.plots.stack import plot_stack
+    from committee.plots.theory import (
+        plot_average_variance,
+        plot_committee_error,
+        plot_majority,
+        plot_majority_error,
+    )
     from committee.plots.tree import plot_tree
     from committee.plots.votes import plot_votes
     from committee.trees.export import export_rules, export_text
@@ -186,7 +203,12 @@ if TYPE_CHECKING:
     from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 
+_MODULES = ("datasets", "losses", "theory")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"committee.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'committee' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
@@ -195,4 +217,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_HOMES, *_MODULES})

@@ -68,6 +68,8 @@ class BoostingStart:
         Which of our classes each of the model's classes is; None for numbers.
     names : tuple of str or None
         Column names of the table that the model was fitted to.
+    is_mean : bool
+        Whether `init` is "mean".
     """
 
     constants: Floats
@@ -75,13 +77,16 @@ class BoostingStart:
     is_zero: bool = False
     places: NDArray[np.int64] | None = None
     names: tuple[str, ...] | None = None
+    is_mean: bool = False
 
+    _later_fields: ClassVar[tuple[str, ...]] = ("is_mean",)
     _stored_parts: ClassVar[dict[str, Part]] = {
         "constants": array("f8", "columns", finite=True),
         "model": NOTHING | FITTED,
         "is_zero": FLAG,
         "places": NOTHING | array("i8", None, low=0),
         "names": NOTHING | tuple_of(TEXT),
+        "is_mean": FLAG,
     }
 
     def scores(self, X: Any, n_rows: int, loss: Loss) -> Floats:
@@ -120,7 +125,8 @@ class BoostingStart:
     def is_of(self, init: Any) -> bool:
         """Whether this is a start by `init`, as far as simple parameters show."""
         if init is None or isinstance(init, str):
-            return self.model is None and self.is_zero == (init is not None)
+            kind = "zero" if self.is_zero else "mean" if self.is_mean else None
+            return self.model is None and init == kind
         if type(init) is not type(self.model):
             return False
         given, used = init.get_params(), self.model.get_params()
@@ -155,7 +161,7 @@ def start_of(init: Any, X: Any, target: ScoredTarget, objective: Objective) -> B
 
     Parameters
     ----------
-    init : None, "zero" or estimator
+    init : None, "zero", "mean" or estimator
         The parameter of the estimator.
     X : table
         The training table.
@@ -171,6 +177,8 @@ def start_of(init: Any, X: Any, target: ScoredTarget, objective: Objective) -> B
     """
     if init is None:
         return BoostingStart(objective.to_scores(objective.initial_scores()))
+    if isinstance(init, str) and init == "mean":
+        return BoostingStart(objective.to_scores(objective.mean_scores()), is_mean=True)
     zeros = np.zeros(objective.n_columns)
     if isinstance(init, str) and init == "zero":
         return BoostingStart(zeros, is_zero=True)
@@ -201,7 +209,7 @@ def _places(model: Any, classes: NDArray[Any]) -> NDArray[np.int64] | None:
 
 
 def _check_init(init: Any, loss: Loss) -> None:
-    accepted = 'init must be None, "zero" or an estimator with fit and '
+    accepted = 'init must be None, "zero", "mean" or an estimator with fit and '
     method = "predict" if loss.n_classes is None else "predict_proba"
     if isinstance(init, str):
         raise ValueError(f"{accepted}{method}; got {init!r}")
@@ -230,7 +238,7 @@ def _scores_of_shares(shares: Floats, loss: Loss) -> Floats:
     if isinstance(loss, BinaryLogLoss | Exponential):
         odds = logs[:, 1:] - logs[:, :1]
         return odds / 2 if isinstance(loss, Exponential) else odds
-    raise ValueError(f'init must be None or "zero" with the loss {loss!r}')
+    raise ValueError(f'init must be None, "zero" or "mean" with the loss {loss!r}')
 
 
 # Staged sums are made for so many rounds at a time.

@@ -187,7 +187,7 @@ class FittedBoosting(Estimator, ABC):
 
     @property
     def estimators_(self) -> NDArray[Any]:
-        """The members, an array of n_estimators_ x n_trees_per_iteration_; made on access."""
+        """The members, rounds x trees of a round; made on access."""
         self._check_fitted()
         shape = (self._sum.n_rounds, self._sum.n_columns)
         members = np.empty(shape, dtype=object)

@@ -325,7 +325,7 @@ def safe_ratio(top: Floats, bottom: Floats) -> Floats:
 
 
 def shorten(steps: Floats) -> Floats:
-    """Return sign(step) log(1 + |step|): Newton steps that do not overshoot.
+    """Return ``sign(step) log(1 + |step|)``: Newton steps that do not overshoot.
 
     For losses made of exponentials and logarithms of sums of them, the second derivative changes
     by no more than the factor e^|c| over a step c (the third derivative is at most the second).

@@ -85,7 +85,7 @@ class _ClassLoss(Loss):
             raise ValueError(f"{accepted}; got {codes[wrong[0]]} in row {wrong[0]}")
 
     def safe_steps(self, steps: Floats) -> Floats:
-        """Return sign(step) log(1 + |step|), which cannot overshoot.
+        """Return ``sign(step) log(1 + |step|)``, which cannot overshoot.
 
         For a row of a class of probability 1e-6 the Newton step is a million; this one is 14.
         """

@@ -40,6 +40,10 @@ class _LogLinkLoss(Loss):
         mean = weighted_mean(np.asarray(y, np.float64), weights)
         return np.log([max(mean, np.exp(-MAX_EXPONENT))])
 
+    def mean_scores(self, y: Target, weights: Floats | None) -> Floats:
+        """Return the logarithm of the weighted mean."""
+        return self.initial_scores(y, weights)
+
     def hessian_unit(self, initial: Floats) -> float:
         """Return the hessian of a row at the start: e^((2 - power) s).
 
@@ -57,7 +61,7 @@ class _LogLinkLoss(Loss):
         return bounded_exp(scores)
 
     def safe_steps(self, steps: Floats) -> Floats:
-        """Return sign(step) log(1 + |step|), which cannot overshoot.
+        """Return ``sign(step) log(1 + |step|)``, which cannot overshoot.
 
         From a prediction of 1 the Newton step to a leaf of mean 1000 is 999 and would predict
         e^999; this one is log 1000.

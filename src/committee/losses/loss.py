@@ -176,6 +176,27 @@ class Loss(ABC):
                 break
         return best
 
+    def mean_scores(self, y: Target, weights: Floats | None) -> Floats:
+        """Return the constant scores that predict the mean of the target, for ``init="mean"``.
+
+        The default takes a score as the prediction; for classes it is `initial_scores`.
+
+        Parameters
+        ----------
+        y : ndarray, shape (n_rows,)
+            Target.
+        weights : ndarray of float64 or None
+            Weights of the rows; None: each row once.
+
+        Returns
+        -------
+        scores : ndarray of float64, shape (n_scores,)
+            Finite.
+        """
+        if self.n_classes is not None:
+            return self.initial_scores(y, weights)
+        return np.full(self.n_scores, weighted_mean(np.asarray(y, np.float64), weights))
+
     def mean_loss(self, y: Target, scores: Floats, weights: Floats | None) -> float:
         """Return the weighted mean of `row_losses`.
 

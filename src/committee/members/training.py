@@ -366,11 +366,15 @@ class TrainingData:
     def run(self, tasks: Sequence[Task], progress: Progress) -> list[tuple[Any, Floats | None]]:
         """Fit members; return them, where they are kept, and their predictions on test rows."""
         results: list[Any] = [None] * len(tasks)
-        for places, found in self._all(tasks):
-            for place, result in zip(places, found, strict=True):
-                results[place] = result
-                progress.advance()
+        for place, result in self.each(tasks):
+            results[place] = result
+            progress.advance()
         return results
+
+    def each(self, tasks: Sequence[Task]) -> Iterator[tuple[int, tuple[Any, Floats | None]]]:
+        """Fit members; yield the place of each task with what `run` returns for it, as they end."""
+        for places, found in self._all(tasks):
+            yield from zip(places, found, strict=True)
 
     def _all(self, tasks: Sequence[Task]) -> Iterator[tuple[list[int], Iterator[Any]]]:
         own = [place for place, task in enumerate(tasks) if is_own(task.template.estimator)]
@@ -418,10 +422,18 @@ class Parts:
         self._lock = threading.Lock()
 
     def of(self, train: Rows) -> SharedSource | None:
-        """Return the rows of a split, without those of weight zero; None if they are not copied."""
+        """Return the rows of a split, without those of weight zero; None if they are not copied.
+
+        Rows that are drawn more than once are copied so often: to estimators that draw rows
+        themselves, weights are something else.
+        """
         source = self._shared.source
+        with self._lock:
+            if id(train) in self._parts:
+                return self._parts[id(train)]
         is_small = source.n_rows * source.n_features <= _COPIED_CELLS
-        if not is_small or len(train) > _COPIED_SHARE * source.n_rows:
+        is_nearly_all = len(train) > _COPIED_SHARE * source.n_rows
+        if not is_small or (is_nearly_all and len(np.unique(train)) == len(train)):
             return None
         with self._lock:
             if id(train) not in self._parts:

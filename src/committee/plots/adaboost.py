@@ -43,9 +43,10 @@ def plot_adaboost(model: AdaBoostClassifier | AdaBoostRegressor, *, ax: Axes | N
     -------
     ax : matplotlib Axes
         Lines for the weighted error of each learner (a regressor's mean loss), for the training
-        error of the committee so far, for the bound that it stays below, and for the error of
-        validation rows, each as far as it is known; a dotted line is chance. Another score than
-        accuracy has an axis of its own on the right. A dot is the best round.
+        error of the committee so far, for the bound that it stays below and the simpler bound by
+        the edges of the learners, and for the error of validation rows, each as far as it is known;
+        a grey dotted line is chance. Another score than accuracy has an axis of its own on the
+        right. A dot is the best round.
 
     Examples
     --------
@@ -55,7 +56,7 @@ def plot_adaboost(model: AdaBoostClassifier | AdaBoostRegressor, *, ax: Axes | N
     >>> model = AdaBoostClassifier(n_estimators=3, criterion="error").fit(X, y)
     >>> ax = plot_adaboost(model)
     >>> [line.get_label() for line in ax.lines][:3]
-    ['learner of the round', 'committee, bound', 'committee, training rows']
+    ['learner of the round', 'committee, bound', 'bound by edges']
     """
     if not isinstance(model, AdaBoostClassifier | AdaBoostRegressor):
         raise TypeError(
@@ -67,6 +68,9 @@ def plot_adaboost(model: AdaBoostClassifier | AdaBoostRegressor, *, ax: Axes | N
     ax = axes_or_new(ax, "plot_adaboost", (6.4, 3.8))
     line_by_round(ax, trace.error, "learner of the round", color=GREY, linewidth=1.2)
     line_by_round(ax, trace.bound, "committee, bound", color=ORANGE, linewidth=1.6, linestyle="--")
+    line_by_round(
+        ax, trace.edge_bound, "bound by edges", color=ORANGE, linewidth=1.2, linestyle=":"
+    )
     line_by_round(ax, trace.train_error, "committee, training rows", color=BLUE, linewidth=2)
     scores: Floats | None = getattr(model, "validation_scores_", None)
     lines = list(ax.lines)

@@ -18,7 +18,7 @@ from committee.inspection.ensemble_members import (
     n_rounds_of,
 )
 from committee.plots.rounds import check_rounds
-from committee.plots.style import INK, axes_or_new, legend, name_axes, tidy
+from committee.plots.style import INK, axes_or_new, legend, name_axes, shades, tidy
 from committee.tables.native_table import AnyTable
 from committee.tables.target import check_same_length, read_known_classes
 from committee.theory.margins import margins_of_codes
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["plot_margins"]
-
-_PALE_TO_DARK = ("#b9d0ef", "#7fa9e3", "#3b7dd8", "#24508f", "#122a4d")
 
 
 def plot_margins(
@@ -93,8 +91,8 @@ def plot_margins(
     curves = _curves(model, X, codes, rounds)
     ax = axes_or_new(ax, "plot_margins", (6.4, 3.8))
     ends = np.concatenate([each for _, each in curves])
-    for place, (label, found) in enumerate(curves):
-        draw_margins(ax, found, label, _shade(place, len(curves)))
+    for (label, found), color in zip(curves, shades(len(curves)), strict=True):
+        draw_margins(ax, found, label, color)
     frame_margins(ax, ends)
     if curves[0][0] is not None:
         legend(ax, loc="upper left")
@@ -176,10 +174,3 @@ def _shares(model: Any, X: Any) -> Floats:
 def _fifth_and_last(n_rounds: int) -> list[int]:
     first = min(5, n_rounds)
     return sorted({first, round((first * n_rounds) ** 0.5), n_rounds})
-
-
-def _shade(place: int, n_curves: int) -> str:
-    """Colour of a curve: the more rounds, the darker."""
-    last = len(_PALE_TO_DARK) - 1
-    step = last if n_curves == 1 else round(place * last / (n_curves - 1))
-    return _PALE_TO_DARK[max(step, 1) if n_curves < 4 else step]
