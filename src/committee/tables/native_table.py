@@ -177,7 +177,7 @@ class AnyTable:
 
     def quiet(self) -> AbstractContextManager[Any]:
         """Keep members from repeating the warning of `matched` about names."""
-        return _unheard_names() if self._is_warned else nullcontext()
+        return unheard_names() if self._is_warned else nullcontext()
 
 
 def are_other_rows(X: Any) -> bool:
@@ -240,7 +240,8 @@ def take_rows(values: Any, rows: Rows) -> Any:
 
 
 @contextmanager
-def _unheard_names() -> Iterator[None]:
+def unheard_names() -> Iterator[None]:
+    """Silence the warning that a table has names of columns and a model has none, or vice versa."""
     with warnings.catch_warnings():
         message = "X (has|does not have valid) feature names, but"
         warnings.filterwarnings("ignore", message=message, category=UserWarning)
