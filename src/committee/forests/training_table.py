@@ -74,6 +74,15 @@ class TrainingTable:
                 "rows are matched with the draws of the trees; these are others"
             )
 
+    def _was_fitted_to(self, X: Any, y: Any) -> bool:
+        """Whether this is the training table, in its order."""
+        try:
+            table = self._read(X)
+            self._check_training("", table, *self._engine_target(y, table.n_rows))
+        except ValueError:
+            return False
+        return True
+
     def _first_leaves(self) -> NDArray[np.int64]:
         """Return the first leaf of each tree when all leaves are numbered through."""
         return np.concatenate([[0], np.cumsum(self._forest.leaf_counts())]).astype(np.int64)

@@ -73,6 +73,7 @@ class TableSchema:
     features: tuple[FeatureInfo, ...]
     names: tuple[str, ...] | None
 
+    _is_shared = True  # members of a committee have the same one
     _stored_parts: ClassVar[dict[str, Part]] = {
         "features": tuple_of(instance(FeatureInfo), "features", least=1),
         "names": NOTHING | tuple_of(TEXT, "features"),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from committee.base.arrays import Floats
 from committee.base.warn import warn
 from committee.tables.column import Column, complex_error, numpy_column
-from committee.tables.frame import as_narwhals, frame_column
+from committee.tables.frame import as_narwhals, frame_column, read_stream
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,7 @@ def _open_target(y: Any) -> tuple[Sequence[_Cells], bool]:
         raise ValueError("fit requires y to be passed, but the target y is None")
     if hasattr(y, "tocsr"):
         raise TypeError("y must be dense; got a sparse matrix, call its toarray() first")
-    frame = y if isinstance(y, np.ndarray) else as_narwhals(y)
+    frame = y if isinstance(y, np.ndarray) else as_narwhals(read_stream(y), "y")
     columns = _from_frame(frame) if frame is not y else _from_array(_as_array(y))
     if not columns:
         raise ValueError("y has 0 columns; at least one output is needed")
@@ -192,8 +192,6 @@ def _open_target(y: Any) -> tuple[Sequence[_Cells], bool]:
 def _from_frame(frame: Any) -> list[_Cells]:
     import narwhals as nw
 
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError("y is a lazy frame; call its collect() and pass the result")
     if isinstance(frame, nw.Series):
         return [_Cells(_target_column(frame, "y"), None)]
     columns = frame.iter_columns()
@@ -212,10 +210,15 @@ def _as_array(y: Any) -> NDArray[Any]:
         array = np.asarray(y)
     except ValueError as error:
         raise ValueError("y must be a 1d array or have rows of the same length") from error
-    if array.dtype.kind in "US" and isinstance(y, list | tuple):
-        # NumPy turned numbers beside text into text, and None into "None": look at the objects.
-        array = np.array(y, dtype=object)
-    return array
+    if array.dtype.kind not in "US" or not isinstance(y, list | tuple):
+        return array
+    # NumPy turns numbers beside text into text: labels of one output are what scikit-learn makes
+    # of them. What is missing becomes text too, so look at the objects.
+    cells = np.array(y, dtype=object)
+    if array.ndim != 1:
+        return cells  # outputs may differ in type
+    has_none = any(cell is None or type(cell).__name__ == "NAType" for cell in cells.flat)
+    return cells if has_none or np.any(cells != cells) else array  # NaN differs from itself
 
 
 def _from_array(y: NDArray[Any]) -> list[_Cells]:
@@ -449,7 +452,7 @@ def _as_vector(sample_weight: Any, n_rows: int) -> Floats:
         return np.full(n_rows, float(sample_weight))
     frame = sample_weight
     if not isinstance(sample_weight, np.ndarray):
-        frame = as_narwhals(sample_weight)
+        frame = as_narwhals(sample_weight, "sample_weight")
     array = np.asarray(sample_weight if frame is sample_weight else frame.to_numpy())
     if isinstance(sample_weight, np.ma.MaskedArray) and np.ma.is_masked(sample_weight):
         raise ValueError("Input sample_weight contains NaN: it has masked cells")
