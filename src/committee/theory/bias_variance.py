@@ -132,11 +132,13 @@ class BiasVarianceCurve(Mapping[Any, BiasVariance]):
     def __repr__(self) -> str:
         width = max(len(str(name)) for name in self)
         first = next(iter(self.values()))
-        lines = [f"{'':{width}}  {first.loss:>13} {'bias':>9} {'variance':>9}"]
+        parts = {first.loss: "error", "noise": "noise", "bias": "bias", "variance": "net_variance"}
+        if not any(each.noise for each in self.values()):
+            del parts["noise"]
+        lines = [" ".join([" " * width, *(f"{title:>13}" for title in parts)])]
         for name, each in self.items():
-            lines.append(
-                f"{name!s:{width}}  {each.error:>13.4g} {each.bias:>9.4g} {each.net_variance:>9.4g}"
-            )
+            values = (getattr(each, part) for part in parts.values())
+            lines.append(" ".join([f"{name!s:{width}}", *(f"{value:>13.4g}" for value in values)]))
         return "\n".join(lines)
 
 
