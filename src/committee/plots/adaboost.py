@@ -26,6 +26,7 @@ from committee.plots.style import (
     tidy,
 )
 from committee.tables.target import check_same_length, read_known_classes
+from committee.theory.margins import margins_of_codes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -189,10 +190,7 @@ def _staged_margins(model: AdaBoostClassifier, X: Any, y: Any, numbers: list[int
         if number not in numbers:
             continue
         check_same_length(len(staged), len(codes))
-        votes = staged.copy()
-        own = votes[np.arange(len(votes)), codes]
-        votes[np.arange(len(votes)), codes] = -np.inf
-        found[number] = (own - votes.max(axis=1)) / sizes[number - 1]
+        found[number] = margins_of_codes(staged, codes) / sizes[number - 1]
     return [found[number] for number in numbers]
 
 

@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 
 from committee.base.arrays import Floats
 from committee.base.params import check_choice, check_int, check_seed, check_verbose
+from committee.base.work import FitLog
 from committee.members.output import first_method
 from committee.theory.decomposition import SquaredTally, VoteTally, mean_over_rows
 from committee.theory.repeated_fits import RepeatedFits
@@ -349,8 +350,10 @@ def bias_variance_curve(
     tallies = {name: goal.tally() for name in estimators}
     verbose = check_verbose(verbose)
     fits = RepeatedFits(estimators, test_rows.table, method, n_jobs, seed, verbose)
-    for name, predicted in fits.run(sets):
-        tallies[name].add(predicted)
+    with FitLog("bias_variance") as log:
+        for name, predicted in fits.run(sets):
+            tallies[name].add(predicted)
+        log.end("%d fits", sum(tally.n_fits for tally in tallies.values()))
     return BiasVarianceCurve({name: goal.result(tally, ddof) for name, tally in tallies.items()})
 
 
