@@ -74,9 +74,9 @@ class Cells:
     table: Any
 
     @classmethod
-    def of(cls, rows: PlaneRows, members: Sequence[Any]) -> Self:
+    def of(cls, rows: PlaneRows, members: Sequence[Any], n_cells: int = _MOST_CELLS) -> Self:
         """Cut the plane at the thresholds of trees, or evenly where others are among members."""
-        edges = [_edges(members, rows.features[axis], rows.limits(axis)) for axis in (0, 1)]
+        edges = [_edges(members, rows.features[k], rows.limits(k), n_cells) for k in (0, 1)]
         across, up = np.meshgrid(*((each[1:] + each[:-1]) / 2 for each in edges))
         return cls(edges, rows.table_at(across.ravel(), up.ravel()))
 
@@ -116,10 +116,12 @@ def _draw_borders(ax: Any, edges: list[Floats], codes: Codes) -> None:
     ax.hlines(up[lines + 1], across[columns], across[columns + 1], **style)
 
 
-def _edges(members: Sequence[Any], feature: int, limits: tuple[float, float]) -> Floats:
+def _edges(
+    members: Sequence[Any], feature: int, limits: tuple[float, float], n_cells: int
+) -> Floats:
     """Return where cells of a map end: at the thresholds of trees, else at even steps."""
     low, high = limits
-    even = np.linspace(low, high, _MOST_CELLS + 1)
+    even = np.linspace(low, high, n_cells + 1)
     trees = [getattr(member, "tree_", None) for member in members]
     if any(tree is None for tree in trees):
         return even
