@@ -46,6 +46,7 @@ _HOMES = {
     "bootstrap_score": "committee.evaluation.bootstrap",
     "diagnose": "committee.inspection.diagnose",
     "diversity": "committee.inspection.diversity",
+    "explain_rows": "committee.inspection.explain_rows",
     "export_rules": "committee.trees.export",
     "export_text": "committee.trees.export",
     "load": "committee.files.model_file",
@@ -54,11 +55,12 @@ _HOMES = {
     "plot_bias_variance": "committee.plots.bias_variance",
     "plot_calibration": "committee.plots.calibration",
     "plot_committee_error": "committee.plots.theory",
-    "plot_contributions": "committee.plots.features",
+    "plot_contribution_summary": "committee.plots.contributions",
+    "plot_contributions": "committee.plots.contributions",
     "plot_decision": "committee.plots.decision",
     "plot_diagnosis": "committee.plots.diagnosis",
     "plot_diversity": "committee.plots.diversity",
-    "plot_importances": "committee.plots.features",
+    "plot_importances": "committee.plots.importances",
     "plot_intervals": "committee.plots.intervals",
     "plot_majority": "committee.plots.theory",
     "plot_majority_error": "committee.plots.theory",
@@ -113,6 +115,7 @@ __all__ = [
     "bootstrap_score",
     "diagnose",
     "diversity",
+    "explain_rows",
     "export_rules",
     "export_text",
     "load",
@@ -121,6 +124,7 @@ __all__ = [
     "plot_bias_variance",
     "plot_calibration",
     "plot_committee_error",
+    "plot_contribution_summary",
     "plot_contributions",
     "plot_decision",
     "plot_diagnosis",
@@ -175,16 +179,18 @@ if TYPE_CHECKING:
     from committee.inspection.diagnose import diagnose
     from committee.inspection.diagnosis import Diagnosis
     from committee.inspection.diversity import Diversity, diversity
+    from committee.inspection.explain_rows import explain_rows
     from committee.inspection.pruning import PruningPath, prune_ensemble
     from committee.plots.adaboost import plot_adaboost
     from committee.plots.bias_variance import plot_bias_variance
     from committee.plots.boosting import plot_training
     from committee.plots.calibration import plot_calibration
+    from committee.plots.contributions import plot_contribution_summary, plot_contributions
     from committee.plots.decision import plot_decision
     from committee.plots.diagnosis import plot_diagnosis
     from committee.plots.diversity import plot_diversity
-    from committee.plots.features import plot_contributions, plot_importances
     from committee.plots.forest import plot_oob_curve, plot_proximity, plot_pruning, plot_tuning
+    from committee.plots.importances import plot_importances
     from committee.plots.intervals import plot_intervals
     from committee.plots.margins import plot_margins
     from committee.plots.residuals import plot_residuals

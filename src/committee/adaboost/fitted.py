@@ -34,7 +34,7 @@ class FittedAdaBoost(MetaEstimator):
     """Base class of the AdaBoost estimators."""
 
     _stored_parts: ClassVar[dict[str, Part]] = {
-        "n_features_in_": whole(1, size="features"),
+        "n_features_in_": maybe(whole(1, size="features")),
         "schema_": maybe(instance(TableSchema)),
         "estimators_": instance(TreeMembers) | list_of(FITTED, "members", least=1),
         "estimator_weights_": array("f8", "members", finite=True),
@@ -125,7 +125,7 @@ class FittedAdaBoost(MetaEstimator):
         if isinstance(self.estimators_, TreeMembers):
             return self.estimators_.schema.read(X, name)
         names = getattr(self, "feature_names_in_", None)
-        return AnyTable.of_batch(X, names, self.n_features_in_, name)
+        return AnyTable.of_batch(X, names, self._n_features, name)
 
     def _check_members(self) -> None:
         """Raise a ValueError unless each member has a weight: both may be shortened by hand."""

@@ -52,7 +52,6 @@ from committee.tables.table import read_table
 _log = logging.getLogger(__name__)
 
 _LEAST_ROWS = 5
-_PLANS = 7  # plans of the search up to the automatic budget, each twice the one before
 _LEAK_SHARE = 0.05  # of the budget, for columns that give the target away
 _KEPT_BYTES = 2**28  # of a search that is kept to go on; a larger one is repeated
 _SAFETY, _REST = 1.2, 0.05  # of times measured; seconds of what is not measured
@@ -170,9 +169,8 @@ class CommitteeFit:
             fixed["feature_names_in_"] = np.array(self.table.names, dtype=object)
         if self.target.classes:
             fixed["classes_"] = self.target.classes[0]
-        # Plans end where automatic budgets do, because they double.
-        first_plan = micro(automatic_budget(size.n_rows, size.n_features, "good") / 2**_PLANS)
-        search = Search(fold_data, candidates, self.metric, first_plan, self.name, self.verbose)
+        usual = micro(automatic_budget(size.n_rows, size.n_features, "good"))
+        search = Search(fold_data, candidates, self.metric, usual, self.name, self.verbose)
         return OpenSearch(search, fold_data, fixed, size)
 
     def _check_metric(self, fold_data: FoldData) -> None:

@@ -56,6 +56,9 @@ from committee.tables.target import check_same_length, read_weights, warn_of_col
 class AutoModel(CommitteeAnswers, Reporting):
     """Base class of CommitteeClassifier and CommitteeRegressor."""
 
+    # Groups are those of the splitter of a search, unless they are asked for.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": False}
+
     _fitted_attribute = "members_"
     # A search that can go on holds rows, which leave the process neither in files nor otherwise.
     _unstored_attributes = (*Estimator._unstored_attributes, "_opened")

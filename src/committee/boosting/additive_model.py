@@ -32,23 +32,12 @@ from committee.files.parts import (
     tuple_of,
     whole,
 )
-from committee.losses import (
-    BinaryLogLoss,
-    Exponential,
-    Gamma,
-    Loss,
-    MultinomialLogLoss,
-    Poisson,
-    Tweedie,
-)
+from committee.losses.loss import Loss
 from committee.losses.objective import Objective
 from committee.members.loaded_members import check_member, check_regressor
 from committee.members.meta_estimator import takes_weights
 from committee.tables.native_table import AnyTable, named_row
 from committee.tables.table import TableSchema
-
-# Probabilities and means of other models are kept this far from zero: their logarithms are finite.
-_LEAST = 1e-12
 
 
 @register("BoostingStart")
@@ -100,10 +89,23 @@ class BoostingStart:
             name = type(self.model).__name__
             table = table.matched(self.names, len(self.names), name)
         if loss.n_classes is None:
-            start += _scores_of(self.model, table.native, loss, len(self.constants))
+            predicted = self._numbers(table.native)
         else:
-            start += _scores_of_shares(self._shares(table.native, loss.n_classes), loss)
+            predicted = self._shares(table.native, loss.n_classes)
+        start += loss.scores_of(predicted)
         return start
+
+    def _numbers(self, X: Any) -> Floats:
+        """Return what the model predicts, a column of numbers or one for each column of scores."""
+        predicted = np.asarray(self.model.predict(X), np.float64)
+        predicted = predicted[:, np.newaxis] if predicted.ndim == 1 else predicted
+        n_columns = len(self.constants)
+        if predicted.shape[1] not in (1, n_columns) or not np.isfinite(predicted).all():
+            raise ValueError(
+                f"init must predict finite numbers, one or {n_columns} a row; "
+                f"got an array of shape {predicted.shape}"
+            )
+        return predicted
 
     def _shares(self, X: Any, n_classes: int) -> Floats:
         """Return the probabilities of our classes; zero for those that the model does not have."""
@@ -215,30 +217,6 @@ def _check_init(init: Any, loss: Loss) -> None:
         raise ValueError(f"{accepted}{method}; got {init!r}")
     if isinstance(init, type) or not (hasattr(init, "fit") and hasattr(init, method)):
         raise ValueError(f"{accepted}{method}; got {init!r}")
-
-
-def _scores_of(model: Any, X: Any, loss: Loss, n_columns: int) -> Floats:
-    """Return what another model predicts, as raw scores of the loss."""
-    values = np.asarray(model.predict(X), np.float64)
-    values = values[:, np.newaxis] if values.ndim == 1 else values
-    if values.shape[1] not in (1, n_columns) or not np.isfinite(values).all():
-        raise ValueError(
-            f"init must predict finite numbers, one or {n_columns} a row; "
-            f"got an array of shape {values.shape}"
-        )
-    if isinstance(loss, Poisson | Gamma | Tweedie):
-        return np.log(np.maximum(values, _LEAST))
-    return values
-
-
-def _scores_of_shares(shares: Floats, loss: Loss) -> Floats:
-    logs = np.log(np.maximum(shares, _LEAST))
-    if isinstance(loss, MultinomialLogLoss):
-        return logs
-    if isinstance(loss, BinaryLogLoss | Exponential):
-        odds = logs[:, 1:] - logs[:, :1]
-        return odds / 2 if isinstance(loss, Exponential) else odds
-    raise ValueError(f'init must be None, "zero" or "mean" with the loss {loss!r}')
 
 
 # Staged sums are made for so many rounds at a time.

@@ -18,16 +18,12 @@ from committee.boosting.rounds import RoundChoice
 from committee.boosting.task import BoostingParameters
 from committee.evaluation.early_stopping import TrainingLog
 from committee.files.parts import NOTHING, Part, any_of, instance, maybe, whole
-from committee.files.tree_arrays import register_pickling
 from committee.losses.loss import Loss
 from committee.losses.objective import Objective
 from committee.tables.table import TableSchema, fingerprint
 from committee.tables.target import read_known_classes, read_reals
 from committee.trees.importances import split_counts
 from committee.trees.trees import DecisionTreeRegressor
-
-register_pickling()
-
 
 # A prediction of fewer rows is not worth asking how many threads there are.
 _FEW_ROWS = 32

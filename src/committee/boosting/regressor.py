@@ -202,8 +202,8 @@ default=None
     automatic one: at most 2,000 rounds, fewer in large tables; a learning rate of 0.05, more where
     fewer rounds are allowed; 8 to 127 leaves by the number of rows; 10 rows a leaf; half of the
     features at each node, a quarter where a round has several trees; up to 2,500 rows 0.8 of them
-    in each round. `chosen_params_` tells. A fit draws by default: `random_state` makes it
-    repeatable.
+    in each round. `chosen_params_` has the values. A fit draws by default: `random_state`
+    makes it repeatable.
 
     Examples
     --------

@@ -66,18 +66,28 @@ class EnsembleMembers:
 
     def predict(self, number: int, table: AnyTable) -> tuple[Floats, NDArray[np.intp] | None]:
         """Return the prediction of a member, and the code of the class that it predicts."""
-        member = self.members[number]
-        X = _suitable(member, table, self._columns_of(number, member, table.n_features))
-        if self.labels is None:
-            return Output("predict", 0).predict(member, X), None
-        own = self.labels if self.predicts_labels[number] else None
-        output = replace(fitted_output(member, self.methods, len(self.labels)), labels=own)
+        member, output, X = self.members[number], self.output(number), self.shown(number, table)
         prediction = output.predict(member, X)
+        if self.labels is None:
+            return prediction, None
         if output.method == "predict" or is_own(member):
             return prediction, prediction.argmax(axis=1)
         # Others may predict another class than the likeliest, as SVC does.
         votes = replace(output, method="predict").predict(member, X)
         return prediction, votes.argmax(axis=1)
+
+    def output(self, number: int) -> Output:
+        """Return what a member predicts."""
+        if self.labels is None:
+            return Output("predict", 0)
+        own = self.labels if self.predicts_labels[number] else None
+        return replace(
+            fitted_output(self.members[number], self.methods, len(self.labels)), labels=own
+        )
+
+    def shown(self, number: int, table: AnyTable) -> Any:
+        """Return a table with the columns of a member, in the form that suits it."""
+        return _suitable(self.members[number], table, self.columns_of(number, table.n_features))
 
     def predict_all(self, table: AnyTable) -> list[tuple[Floats, NDArray[np.intp] | None]]:
         """Return the prediction of each member, and the codes of the classes that it predicts."""
@@ -95,7 +105,9 @@ class EnsembleMembers:
             columns=None if self.columns is None else [self.columns[k] for k in numbers],
         )
 
-    def _columns_of(self, number: int, member: Any, n_features: int) -> NDArray[np.int64] | None:
+    def columns_of(self, number: int, n_features: int) -> NDArray[np.int64] | None:
+        """Return the columns that a member reads; None for all."""
+        member = self.members[number]
         if self.columns is None:
             return None
         columns = np.asarray(self.columns[number], np.int64)

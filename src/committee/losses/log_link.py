@@ -18,6 +18,7 @@ from committee.base.params import check_bool, check_real
 from committee.files.codec_classes import register
 from committee.losses.arithmetic import (
     LARGEST,
+    LEAST_PREDICTED,
     MAX_EXPONENT,
     Target,
     bounded_exp,
@@ -59,6 +60,11 @@ class _LogLinkLoss(Loss):
     def predictions(self, scores: Floats) -> Floats:
         """Return e^score."""
         return bounded_exp(scores)
+
+    def scores_of(self, predicted: Floats) -> Floats:
+        """Return the logarithms, finite for predictions of zero or less."""
+        scores: Floats = np.log(np.maximum(predicted, LEAST_PREDICTED))
+        return scores
 
     def safe_steps(self, steps: Floats) -> Floats:
         """Return ``sign(step) log(1 + |step|)``, which cannot overshoot.

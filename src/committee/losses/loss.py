@@ -334,6 +334,28 @@ class Loss(ABC):
         """Return what scores predict, in units of the target; codes of classes for a classifier."""
         return scores
 
+    def scores_of(self, predicted: Floats) -> Floats:
+        """Return the scores that predict this, from which boosting starts with an `init` model.
+
+        A loss with `predictions` or classes of its own has to say how they become scores.
+
+        Parameters
+        ----------
+        predicted : ndarray of float64, shape (n_rows, n_scores) or (n_rows, n_classes)
+            Predictions of another model: numbers, or probabilities of classes.
+
+        Returns
+        -------
+        scores : ndarray of float64, shape (n_rows, n_scores)
+            Finite raw scores; numbers themselves by default.
+        """
+        if self.n_classes is not None or type(self).predictions is not Loss.predictions:
+            raise ValueError(
+                f'init must be None, "zero" or "mean" with {self!r}, which does not define '
+                "scores_of: how predictions of another model become its scores"
+            )
+        return predicted
+
     def probabilities(self, scores: Floats) -> Floats:
         """Return the probability of each class, shape (n_rows, n_classes); rows add up to one."""
         raise TypeError(f"{type(self).__name__} is a loss of numbers, not of classes")

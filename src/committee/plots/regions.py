@@ -25,7 +25,7 @@ def draw_regions(ax: Any, member: Any, rows: PlaneRows) -> None:
     """Shade what a member predicts: sides of a stump, or a map where two features are all."""
     tree: Any = getattr(member, "tree_", None)
     n_nodes = 0 if tree is None else tree.node_count
-    if n_nodes == 3 and int(tree.feature[0]) in rows.features:
+    if n_nodes == 3 and int(tree.feature[0]) in rows.features and not tree.splits_levels:
         _draw_stump(ax, member, rows)
     elif rows.is_plane:
         draw_map(ax, member, rows, [member])
@@ -76,7 +76,10 @@ class Cells:
     @classmethod
     def of(cls, rows: PlaneRows, members: Sequence[Any], n_cells: int = _MOST_CELLS) -> Self:
         """Cut the plane at the thresholds of trees, or evenly where others are among members."""
-        edges = [_edges(members, rows.features[k], rows.limits(k), n_cells) for k in (0, 1)]
+        trees = [getattr(member, "tree_", None) for member in members]
+        edges = [
+            cell_edges(trees, rows.features[axis], rows.limits(axis), n_cells) for axis in (0, 1)
+        ]
         across, up = np.meshgrid(*((each[1:] + each[:-1]) / 2 for each in edges))
         return cls(edges, rows.table_at(across.ravel(), up.ravel()))
 
@@ -116,19 +119,30 @@ def _draw_borders(ax: Any, edges: list[Floats], codes: Codes) -> None:
     ax.hlines(up[lines + 1], across[columns], across[columns + 1], **style)
 
 
-def _edges(
-    members: Sequence[Any], feature: int, limits: tuple[float, float], n_cells: int
+def cell_edges(
+    trees: Sequence[Any], feature: int, limits: tuple[float, float], most: int
 ) -> Floats:
-    """Return where cells of a map end: at the thresholds of trees, else at even steps."""
+    """Return where cells of a map end: at the thresholds of trees, else at even steps.
+
+    Parameters
+    ----------
+    trees : sequence
+        Arrays of trees, as in ``tree_``; None among them stands for a model with other borders.
+    feature : int
+        The feature along the axis.
+    limits : pair of floats
+        Ends of the axis.
+    most : int
+        Most cells, and the number of even ones.
+    """
     low, high = limits
-    even = np.linspace(low, high, n_cells + 1)
-    trees = [getattr(member, "tree_", None) for member in members]
-    if any(tree is None for tree in trees):
+    even = np.linspace(low, high, most + 1)
+    if any(tree is None or tree.splits_levels for tree in trees):
         return even
-    thresholds = [tree.threshold[tree.feature == feature] for tree in trees if tree is not None]
+    thresholds = [tree.threshold[tree.feature == feature] for tree in trees]
     inside = np.unique(np.concatenate(thresholds))
     inside = inside[(inside > low) & (inside < high)]
-    return even if len(inside) > _MOST_CELLS else np.concatenate([[low], inside, [high]])
+    return even if len(inside) >= most else np.concatenate([[low], inside, [high]])
 
 
 def _paper(code: int) -> str:

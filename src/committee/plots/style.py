@@ -54,6 +54,20 @@ def tidy_bars(ax: Any, places: Any, names: Any) -> None:
     ax.tick_params(axis="y", length=0)
 
 
+def plain_number(value: float, *, sign: bool = False) -> str:
+    """Return a number with three digits, as a person would write it.
+
+    Examples
+    --------
+    >>> [plain_number(value) for value in (0.12345, 12345.6, 0.0)]
+    ['0.123', '12,346', '0']
+    >>> plain_number(2.0, sign=True)
+    '+2'
+    """
+    form = ",.0f" if 1000 <= abs(value) < 1e15 else ".3g"
+    return format(value, f"+{form}" if sign else form)
+
+
 def name_axes(
     ax: Any, x: str | None = None, y: str | None = None, title: str | None = None
 ) -> None:
