@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 
@@ -333,6 +334,21 @@ def stacks() -> None:
     save("stack-leaks.png", plot_stack(leaky).figure)
 
 
+def lectures() -> None:
+    """Draw the pictures of the lectures: each is what the code above it draws."""
+    block = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    picture = re.compile(r"\(\.\./images/(lecture-[\w-]+\.png)\)")
+    for page in sorted((FOLDER.parent / "lectures").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        names: dict[str, object] = {"__name__": "__main__"}
+        for each in block.finditer(text):
+            exec(compile(each[1], page.name, "exec"), names)
+            end = text.find("```python", each.end())
+            for name in picture.findall(text[each.end() : end]):
+                save(name, plt.gcf())
+            plt.close("all")
+
+
 def tidy(axes: plt.Axes) -> None:
     """Take away what is no data, and name the lines."""
     axes.spines[["top", "right"]].set_visible(False)
@@ -361,3 +377,4 @@ if __name__ == "__main__":
     ensembles_on_the_plane()
     team_votes()
     stacks()
+    lectures()
