@@ -1,4 +1,4 @@
-"""The page in a real browser: points are placed, rounds are stepped through, the picture changes."""
+"""The page in a real browser: points are placed, rounds stepped through, the picture changes."""
 
 import http.server
 import json
@@ -68,7 +68,7 @@ class Page:
         """Press a button by its text or name."""
         script = """
           const found = [...document.querySelectorAll("button")].filter(
-            e => e.textContent.trim() === arguments[0] || e.getAttribute("aria-label") === arguments[0]);
+            e => [e.textContent.trim(), e.getAttribute("aria-label")].includes(arguments[0]));
           if (found.length !== 1) throw new Error(arguments[0] + ": " + found.length);
           found[0].click();
         """
@@ -183,7 +183,8 @@ def test_playing_goes_through_all_rounds(page):
 LOOK = """
   const width = document.documentElement.clientWidth;
   const seen = [...document.querySelectorAll("main *, header *")].filter(
-    e => e.getClientRects().length && !e.closest(".hidden, canvas, math, svg, ol, nav, .file input"));
+    e => e.getClientRects().length
+    && !e.closest(".hidden, canvas, math, svg, ol, nav, .file input"));
   const out = seen.filter(e => e.getBoundingClientRect().right > width + 1
     && !e.closest("#methods, .members ol")).map(e => e.tagName + "." + e.className);
   const small = [...document.querySelectorAll("main svg text")].filter(e =>
@@ -354,7 +355,8 @@ def test_another_page_cannot_ask_read_or_frame_the_playground(window, server):
           frame.src = arguments[0];
           document.body.append(frame);
           return new Promise(done => frame.onload = () => {
-            try { done(frame.contentDocument === null ? "closed" : "open"); } catch { done("closed"); } });
+            try { done(frame.contentDocument === null ? "closed" : "open"); }
+            catch { done("closed"); } });
         """
         assert window.run(frame, server.url) == "closed"
         assert any("frame" in each.lower() for each in window.console())

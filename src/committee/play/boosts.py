@@ -44,7 +44,8 @@ def adaboost_stages(task: Task) -> Stages:
     ]
     trees = [member.tree_ for member in model.estimators_]
     labels = [_rule(tree, task.names) for tree in trees]
-    return Stages(committee, members, trace.distributions, rounds, labels, trees)
+    weights = np.asarray(trace.distributions, np.float64)
+    return Stages(committee, members, weights, rounds, labels, trees)
 
 
 def _vote_shares(scores: Floats) -> Floats:

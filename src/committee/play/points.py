@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
-from committee.datasets import load_ten_points, penguins_file
 
 Codes = NDArray[np.intp]
 Axis = tuple[float, float]

@@ -71,7 +71,7 @@ def _splits(tree: Any, node: int = 0, path: Path = ()) -> Iterator[tuple[Path, i
 
 
 def _halves(tree: Any, node: int, places: Floats) -> Floats:
-    """Return shares of the two new leaves in their places, and nothing for either class elsewhere."""
+    """Return the shares of the two new leaves in their places, and equal ones elsewhere."""
     found = np.full((len(places), len(tree.classes_)), 1 / len(tree.classes_))
     is_inside = tree.decision_path(places)[:, node].toarray().ravel() > 0
     found[is_inside] = tree.predict_proba(places[is_inside])
