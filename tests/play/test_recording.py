@@ -14,17 +14,18 @@ from play_tools import unpack
 from committee.play.examples import example_points
 from committee.play.recording import Recording, recorded_page
 
-DOCS = Path(__file__).parents[2] / "docs" / "play"
+DOCS = Path(__file__).parents[2] / "docs"
+LECTURES = DOCS / "_static" / "lectures.html"
 
 
 @pytest.fixture(scope="module")
 def recordings():
-    return runpy.run_path(str(DOCS / "record.py"))["RECORDINGS"]
+    return runpy.run_path(str(DOCS / "images" / "lectures.py"))["RECORDINGS"]
 
 
 @pytest.fixture(scope="module")
 def page():
-    return (DOCS / "lectures.html").read_text("utf-8")
+    return LECTURES.read_text("utf-8")
 
 
 def setup_of(page):
@@ -38,7 +39,7 @@ def answer_of(recorded):
 def test_the_page_of_the_lectures_is_that_of_the_script(recordings, page):
     """Front end and words to the letter; runs as their models answer now, on any machine."""
     recorded = setup_of(page)["recordings"]
-    assert recorded_page(recorded) == page, "run python docs/play/record.py"
+    assert recorded_page(recorded) == page, "run python docs/images/lectures.py"
     assert [each["name"] for each in recorded] == [each.name for each in recordings]
     for old, each in zip(recorded, recordings, strict=True):
         new = json.loads(json.dumps(each.to_json()))
@@ -96,7 +97,7 @@ def test_text_is_no_html():
 def test_the_page_plays_without_a_server(window, page):
     window.look(1280, 900, "light")
     window.console()
-    window.open((DOCS / "lectures.html").as_uri())
+    window.open(LECTURES.as_uri())
     names = [each["name"] for each in setup_of(page)["recordings"]]
     pictures = set()
     for number, name in enumerate(names):
@@ -118,7 +119,7 @@ def test_the_page_plays_without_a_server(window, page):
 def test_an_address_leads_to_a_round_on_a_phone(window):
     window.look(390, 800, "dark")
     window.open("about:blank")
-    window.open((DOCS / "lectures.html").as_uri() + "#run=ten&round=3")
+    window.open(LECTURES.as_uri() + "#run=ten&round=3")
     window.wait("document.getElementById('where').textContent === '3 of 3'")
     assert "0.923" in window.run("return document.getElementById('formula').textContent")
     wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"

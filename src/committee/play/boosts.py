@@ -8,7 +8,7 @@ import numpy as np
 
 from committee import AdaBoostClassifier, DecisionTreeClassifier, GradientBoostingClassifier
 from committee.base.arrays import Floats
-from committee.play.stages import Shares, Stages, Task, one_hot
+from committee.play.stages import Shares, Stages, Task, one_hot, split_text
 
 
 def adaboost_stages(task: Task) -> Stages:
@@ -65,7 +65,7 @@ def _vote_shares(scores: Floats) -> Floats:
 def _rule(tree: Any, names: tuple[str, str]) -> str:
     if len(tree.feature) != 3:
         return f"{(len(tree.feature) + 1) // 2} leaves"
-    return f"{names[int(tree.feature[0])]} ≤ {tree.threshold[0]:.3g}"
+    return split_text(names, int(tree.feature[0]), float(tree.threshold[0]))
 
 
 def boosting_stages(task: Task) -> Stages:

@@ -9,7 +9,7 @@ import numpy as np
 
 from committee import DecisionTreeClassifier
 from committee.base.arrays import Floats
-from committee.play.stages import Shares, Stages, Task
+from committee.play.stages import Shares, Stages, Task, split_text
 
 
 def tree_stages(task: Task) -> Stages:
@@ -40,7 +40,7 @@ def tree_stages(task: Task) -> Stages:
         for tree, node in zip(trees, splits, strict=True)
     ]
     rounds = [_numbers(tree.tree_, node) for tree, node in zip(trees, splits, strict=True)]
-    labels = [f"{task.names[each['feature']]} ≤ {each['threshold']:.3g}" for each in rounds]
+    labels = [split_text(task.names, each["feature"], each["threshold"]) for each in rounds]
     return Stages(committee, members, np.array(inside), rounds, labels, trees=[trees[-1].tree_])
 
 

@@ -1,14 +1,14 @@
-"""Records an example of each of five lectures for the page `lectures.html`.
+"""Records an example of each of five lectures as docs/_static/lectures.html; run it from anywhere.
 
-    python docs/play/record.py
-
-writes the page next to this file. It needs no server and no network.
+The page is that of `committee play` and needs no server; the guide shows it.
 """
 
 from pathlib import Path
 
 from committee.play.examples import example_points
 from committee.play.recording import Recording, recorded_page
+
+PAGE = Path(__file__).parents[1] / "_static" / "lectures.html"
 
 RECORDINGS = (
     Recording(
@@ -111,7 +111,7 @@ RECORDINGS = (
 def main() -> None:
     """Write the page."""
     page = recorded_page([each.to_json() for each in RECORDINGS])
-    Path(__file__).with_name("lectures.html").write_text(page, encoding="utf-8")
+    PAGE.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":
