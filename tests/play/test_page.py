@@ -133,6 +133,33 @@ def test_points_are_drawn_moved_and_removed_by_pointer(page):
     assert len(page.points()[1]) == n_drawn - 1
 
 
+def test_changes_are_taken_back(page):
+    page.open("#points=ten&held_out=0&method=tree&round=2")
+    where = page.where
+    page.window.pointer(page.place(0.5, 0.3))
+    page.press("Clear")
+    assert page.points()[1].size == 0
+    page.window.press("control+z")
+    assert page.points()[1].size == 11
+    page.window.press("control+z", "control+z", "control+z")
+    assert "points=ten" in page.address()
+    assert (page.message, page.where) == ("", where)
+
+
+def test_a_finger_places_moves_and_scrolls(page):
+    page.open("#points=ten&held_out=0&method=tree", width=390)
+    page.window.pointer(page.place(0.5, 0.3), kind="touch")
+    assert len(page.points()[1]) == 11
+    places, _ = page.points()
+    page.window.pointer(page.place(*places[-1]), page.place(0.7, 0.2), kind="touch")
+    moved, _ = page.points()
+    assert np.allclose(moved[-1], (0.7, 0.2), atol=0.01)
+    steps = [page.place(0.25, 0.1 + 0.08 * k) for k in range(9)]
+    page.window.pointer(*steps, kind="touch")
+    assert len(page.points()[1]) == 11
+    page.window.wait("scrollY > 0")
+
+
 def test_the_keyboard_does_it_all(page):
     page.open("#points=ten&held_out=0&method=adaboost&rounds=3&round=1")
     page.window.press("right")

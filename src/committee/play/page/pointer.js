@@ -47,11 +47,12 @@ export function listen(plane, edit) {
   });
 
   canvas.addEventListener("pointermove", (event) => {
-    if (tap && isFar(event, tap)) {
-      begin(event, tap.place, -1);
+    if (tap) {
+      if (!isFar(event, tap)) return;
+      const isAcross = Math.abs(event.clientX - tap.x) > Math.abs(event.clientY - tap.y);
+      if (isAcross) begin(event, tap.place, -1); // up and down scrolls
       tap = null;
     }
-    if (tap) return;
     const place = placeOf(event);
     edit.moveCross(place, false);
     if (!action) return;
