@@ -42,7 +42,7 @@ class TablePoints:
 def read_points(
     name: str, content: bytes, columns: Sequence[str | None] = (None, None, None)
 ) -> TablePoints:
-    """Read points from the content of a CSV file.
+    r"""Read points from the content of a CSV file.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def read_points(
 
     Examples
     --------
-    >>> found = read_points("small.csv", b"size,age,kind,id\\n1,2,a,7\\n3,4,b,8\\n5,6,a,9\\n")
+    >>> found = read_points("small.csv", b"size,age,kind,id\n1,2,a,7\n3,4,b,8\n5,6,a,9\n")
     >>> found.columns, found.points.codes.tolist()
     (('size', 'age', 'kind'), [0, 1, 0])
     """
