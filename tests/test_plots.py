@@ -189,8 +189,6 @@ def test_a_notebook_picture_of_thousands_of_branches_shows_the_heaviest(rng):
     names = np.array([f"level {k}" for k in range(3000)])
     many = names[rng.integers(0, 3000, 9000)]
     X = pd.DataFrame({"many": many, "few": rng.choice([*"abc"], 9000)})
-        {"many": names[rng.integers(0, 3000, 9000)], "few": rng.choice([*"abc"], 9000)}
-    )
     model = ID3Classifier().fit(X, rng.integers(0, 2, 9000))
     svg = model._repr_svg_()
     assert len(svg) < 100_000
