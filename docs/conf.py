@@ -37,7 +37,7 @@ templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 
-myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 # Blocks of `layers-python` and `layers-core` have no lexer: they are tables for tests.
 suppress_warnings = ["misc.highlighting_failure"]

@@ -43,3 +43,14 @@ def ctrl_c():
         timer.cancel()
         timer.join()
     signal.signal(signal.SIGINT, usual_handler)
+
+
+@pytest.fixture(scope="session")
+def window(tmp_path_factory):
+    """A window of a real browser, where there is one."""
+    from browser_tools import browser, missing
+
+    if missing():
+        pytest.skip(missing())
+    with browser(tmp_path_factory.mktemp("browser")) as opened:
+        yield opened

@@ -16,6 +16,7 @@ import pytest
 import committee
 import committee.datasets
 import committee.losses
+import committee.theory
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "src" / "committee"
@@ -115,7 +116,7 @@ def test_a_star_import_brings_no_names_that_other_libraries_have_too():
 
 API_NAMES = [
     (module, name)
-    for module in (committee, committee.datasets, committee.losses)
+    for module in (committee, committee.datasets, committee.losses, committee.theory)
     for name in getattr(module, "_HOMES", module.__all__)
 ]
 
@@ -182,6 +183,32 @@ def test_files_that_the_sources_name_exist():
         for name in FILE_NAME.findall(path.read_text(encoding="utf-8"))
         if not any(file.endswith("/" + name) for file in there)
     ]
+    assert dead == []
+
+
+def test_the_places_of_a_change_exist():
+    """The page for contributors: its paths exist, and its names occur in the sources."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    chapter = page[page.index("## Where does my change go?") : page.index("## Style")]
+    files = [*SOURCES.rglob("*.py"), *SOURCES.glob("*.pyi"), *CORE.rglob("*.?pp")]
+    files += [*ROOT.glob("tests/**/*.py"), *ROOT.glob("tools/*.*")]
+    others = [*ROOT.glob("docs/**/*.*"), *ROOT.glob("benchmarks/*"), *PAGES]
+    there = {
+        f"/{name_of(each)}"
+        for path in [*files, *others]
+        for each in (path, *path.parents[:3])
+        if each.is_relative_to(ROOT)
+    }
+    words = set()
+    for path in files:
+        words.update(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+    dead = []
+    for name in sorted(set(re.findall(r"`([\w./]+)`", chapter))):
+        if "/" in name or re.search(r"\.(py|pyi|hpp|cpp|md|toml)$", name):
+            if not any(each.endswith("/" + name.rstrip("/")) for each in there):
+                dead.append(name)
+        elif not set(name.split(".")) <= words:
+            dead.append(name)
     assert dead == []
 
 

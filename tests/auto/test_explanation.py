@@ -6,8 +6,8 @@ import pytest
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor
-from committee.auto.calibration import with_temperature
 from committee.auto.contributions import CommitteeParts
+from committee.evaluation.calibration import with_temperature
 from committee.inspection.parts import Parts, bent_parts, softmax, softmax_parts
 
 N_ROWS = 240

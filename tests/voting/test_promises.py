@@ -189,7 +189,7 @@ def test_wrong_rows_are_refused(iris, diabetes):
             model.fit(X, y, weights)
     with pytest.raises(ValueError, match="groups"):
         model.set_params(weights="accuracy").fit(X, y, groups=[1, 2])
-    with pytest.raises(TypeError, match="near does not support sample weights"):
+    with pytest.raises(TypeError, match="does not support sample weights: fit of 'near'"):
         VotingClassifier(classifiers()).fit(X, y, np.arange(150) + 1)
     with pytest.raises(ValueError, match="rows that it also trains on"):
         model.set_params(weights="accuracy", cv=[(np.arange(150), np.arange(9))]).fit(X, y)

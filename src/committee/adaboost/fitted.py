@@ -34,7 +34,7 @@ class FittedAdaBoost(MetaEstimator):
     """Base class of the AdaBoost estimators."""
 
     _stored_parts: ClassVar[dict[str, Part]] = {
-        "n_features_in_": whole(1, size="features"),
+        "n_features_in_": maybe(whole(1, size="features")),
         "schema_": maybe(instance(TableSchema)),
         "estimators_": instance(TreeMembers) | list_of(FITTED, "members", least=1),
         "estimator_weights_": array("f8", "members", finite=True),
@@ -125,7 +125,7 @@ class FittedAdaBoost(MetaEstimator):
         if isinstance(self.estimators_, TreeMembers):
             return self.estimators_.schema.read(X, name)
         names = getattr(self, "feature_names_in_", None)
-        return AnyTable.of_batch(X, names, self.n_features_in_, name)
+        return AnyTable.of_batch(X, names, self._n_features, name)
 
     def _check_members(self) -> None:
         """Raise a ValueError unless each member has a weight: both may be shortened by hand."""
@@ -142,11 +142,15 @@ class FittedAdaBoost(MetaEstimator):
         self._check_fitted()
         members = self.estimators_
         trees = members if isinstance(members, TreeMembers) else None
-        return AdaBoostTrace(self._log, trees, self._trace_kind())
+        return AdaBoostTrace(self._log, trees, self._trace_kind(), self._edge_rate())
 
     @abstractmethod
     def _trace_kind(self) -> str:
         """Return what weights of members are, see `AdaBoostTrace`."""
+
+    def _edge_rate(self) -> float | None:
+        """Return the learning rate of the fit if edges bound the training error."""
+        return None
 
     @property
     def feature_importances_(self) -> Floats:

@@ -209,7 +209,7 @@ default="squared_error"
         members = getattr(self, "estimators_", ())
         if not isinstance(members, TreeMembers):
             for member in members:
-                check_regressor(member, self.n_features_in_)
+                check_regressor(member, self._n_features)
         elif type(members.template) is not DecisionTreeRegressor or members.forest.n_values != 1:
             raise ValueError("the members do not predict one number")
 

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.auto.calibration import with_temperature
 from committee.auto.columns import ColumnUse
 from committee.auto.given import native_table
 from committee.auto.portfolio import FEATURES, MATRIX
 from committee.auto.profile import ColumnProfile, feature_column
 from committee.base.arrays import Floats, Rows
+from committee.evaluation.calibration import with_temperature
 from committee.inspection.parts import Parts, bent_parts, exact_parts
 from committee.members.output import Output
 from committee.tables.column import Column

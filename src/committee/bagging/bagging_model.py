@@ -24,6 +24,7 @@ from committee.base.params import (
     check_verbose,
     is_false,
     is_int,
+    is_real,
 )
 from committee.base.sampling import RowSampler, plan_features, plan_rows
 from committee.base.warn import warn
@@ -57,7 +58,7 @@ class BaggingModel(MetaEstimator):
     """Base class of the bagging estimators."""
 
     _stored_parts: ClassVar[dict[str, Part]] = {
-        "n_features_in_": whole(1, size="features"),
+        "n_features_in_": maybe(whole(1, size="features")),
         "estimators_": instance(TreeMembers) | list_of(FITTED, "members", least=1),
         "estimator_weights_": maybe(array("f8", "members", low=0.0, finite=True)),
         "_row_sampler": instance(RowSampler),
@@ -65,6 +66,9 @@ class BaggingModel(MetaEstimator):
         "_seed": whole(),
         "_fingerprint": whole(-1),
     }
+
+    # Scikit-learn's routing asks the members; the ensemble uses these where it is told to.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"sample_weight": False, "groups": False}
 
     estimator: Any
     n_estimators: int
@@ -133,7 +137,7 @@ class BaggingModel(MetaEstimator):
         self, X: Any, y: Any, sample_weight: Any, groups: Any, fit_params: Mapping[str, Any]
     ) -> None:
         self._check_switches()
-        table = AnyTable(X)
+        table = AnyTable(X, is_table=None)
         running_fit().begin(table.n_rows, table.n_features)
         target, y_members, attributes = self._read_target(y)
         check_same_length(table.n_rows, target.n_rows)
@@ -169,12 +173,13 @@ class BaggingModel(MetaEstimator):
         attributes |= {
             "estimator_": self.estimator_ if first else clone(self._get_estimator()),
             "estimators_": members,
-            "n_features_in_": table.n_features,
             "_row_sampler": draws.rows,
             "_feature_sampler": draws.features,
             "_seed": draws.seed,
             "_fingerprint": data_fingerprint(table, target.table),
         }
+        if table.is_table:
+            attributes["n_features_in_"] = table.n_features
         if table.names is not None:
             attributes["feature_names_in_"] = np.array(table.names, dtype=object)
         if recorder is not None:
@@ -300,18 +305,28 @@ class BaggingModel(MetaEstimator):
                 "rows: there is a single row or group, or nothing is left out. Set bootstrap=True "
                 "or lower max_samples, and have several rows or groups"
             )
+        return Draws(rows, self._feature_draws(table, seed), seed)
+
+    def _feature_draws(self, table: AnyTable, seed: int) -> RowSampler | None:
+        """Return the draws of features; None where each member has all of them."""
+        if not table.is_table:
+            share = self.max_features
+            has_all = share is None or (is_real(share) and not is_int(share) and share == 1.0)
+            if self.bootstrap_features or not has_all:
+                raise ValueError(
+                    "max_features must be 1.0 or None, and bootstrap_features False, where X is no "
+                    f"table of columns; got {self.max_features!r} and {self.bootstrap_features!r}"
+                )
+            return None
         n_drawn = check_max_features(self.max_features, table.n_features)
         if is_int(self.max_features) and self.max_features > table.n_features:
             raise ValueError(
                 f"max_features must be <= n_features, here {table.n_features}; "
                 f"got {self.max_features}"
             )
-        features = None
-        if self.bootstrap_features or n_drawn < table.n_features:
-            features = plan_features(
-                table.n_features, seed, n_drawn, bootstrap=self.bootstrap_features
-            )
-        return Draws(rows, features, seed)
+        if not self.bootstrap_features and n_drawn == table.n_features:
+            return None
+        return plan_features(table.n_features, seed, n_drawn, bootstrap=self.bootstrap_features)
 
     def _check_continues(
         self, table: AnyTable, target: ScoredTarget, draws: Draws, attributes: dict[str, Any]
@@ -323,7 +338,7 @@ class BaggingModel(MetaEstimator):
         is_same = (
             draws.rows.draws_like(self._row_sampler)
             and (old is new is None or (old and new and new.draws_like(old)))
-            and (table.n_features, table.names) == (self.n_features_in_, known)
+            and (table.n_features, table.names) == (self._n_features, known)
             and data_fingerprint(table, target.table) == self._fingerprint
         )
         for name in attributes.keys() & {"classes_", "n_outputs_"}:
@@ -334,6 +349,11 @@ class BaggingModel(MetaEstimator):
                 "same way; the rows, columns, target, weights, groups or the parameters of the "
                 "draws have changed. Set warm_start=False to start anew"
             )
+
+    def _was_fitted_to(self, X: Any, y: Any) -> bool:
+        """Whether this is the training table; of frames only the targets are compared."""
+        target = self._read_target(y)[0]
+        return data_fingerprint(self._open(X), target.table) == self._fingerprint
 
     def _recorder(self, target: ScoredTarget) -> OobRecorder | None:
         if is_false(self.oob_score) and self.weighting is None:
@@ -370,7 +390,7 @@ class BaggingModel(MetaEstimator):
     def _open(self, X: Any) -> AnyTable:
         self._check_fitted()
         names = getattr(self, "feature_names_in_", None)
-        return AnyTable.of_batch(X, names, self.n_features_in_, type(self).__name__)
+        return AnyTable.of_batch(X, names, self._n_features, type(self).__name__)
 
     def _weights(self) -> Floats:
         equal = np.ones(len(self.estimators_))
@@ -464,11 +484,11 @@ class BaggingModel(MetaEstimator):
         if len(self._weights()) != len(members) or not self._weights().any():
             raise ValueError("the weights do not fit the members")
         if draws is not None:
-            draws.check_columns(self.n_features_in_, len(members))
+            draws.check_columns(self._n_features, len(members))
         if not isinstance(members, TreeMembers):
             for number, member in enumerate(members):
                 columns = self._columns(number)
-                n_columns = self.n_features_in_ if columns is None else len(columns)
+                n_columns = self._n_features if columns is None else len(columns)
                 self._check_loaded_member(member, n_columns)
         elif members.forest.n_values != self._n_values or draws is not members.features is None:
             raise ValueError("the trees do not fit the classes, outputs or draws")

@@ -54,9 +54,10 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingModel):
     min_impurity_decrease : float, default=0.0
         What a split must bring: twice the decrease of the loss, to second order, for each unit of
         weight. For squared error that is the decrease of the mean squared error.
-    init : None, "zero" or estimator, default=None
+    init : None, "zero", "mean" or estimator, default=None
         Where to start: None from the constant that minimises the loss, "zero" from scores of zero,
-        an estimator (fitted here) from its predictions.
+        "mean" from the share of each class (the minimum, for the losses of this library), an
+        estimator (fitted here) from its predictions.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all draws; an int may have up to 64 bits.
     max_features : int, float, {"sqrt", "log2", "log2+1"}, None or "auto", default="auto"
@@ -201,8 +202,8 @@ default=None
     automatic one: at most 2,000 rounds, fewer in large tables; a learning rate of 0.05, more where
     fewer rounds are allowed; 8 to 127 leaves by the number of rows; 10 rows a leaf; half of the
     features at each node, a quarter where a round has several trees; up to 2,500 rows 0.8 of them
-    in each round. `chosen_params_` tells. A fit draws by default: `random_state` makes it
-    repeatable.
+    in each round. `chosen_params_` has the values. A fit draws by default: `random_state`
+    makes it repeatable.
 
     Examples
     --------

@@ -45,6 +45,9 @@ _log = logging.getLogger(__name__)
 class BoostingModel(FittedBoosting):
     """Base class of the gradient boosting estimators."""
 
+    # Groups are those of the splitter of a search, unless they are asked for.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": False}
+
     estimator: Any
 
     _task: ClassVar[type[BoostingTask]]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +39,9 @@ from committee.forests.forest_oob import (
     keep_training,
     record_out_of_bag,
 )
-from committee.tables.table import TableSchema, fingerprint, read_table
-from committee.tables.target import check_same_length, read_weights
-from committee.trees.engine_settings import EngineTarget, RowWeights, bin_table, tree_settings
+from committee.tables.table import TableSchema, bin_table, fingerprint, read_table
+from committee.tables.target import RowWeights, check_same_length, read_weights
+from committee.trees.engine_settings import EngineTarget, tree_settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +167,9 @@ def _nothing(n_done: int) -> None:
 
 class ForestModel(FittedForest, ABC):
     """Base class of the estimators that are a forest of the engine."""
+
+    # Groups are those of the splitter of a search, unless they are asked for.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": False}
 
     n_estimators: int
     criterion: str

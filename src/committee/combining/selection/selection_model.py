@@ -19,7 +19,7 @@ from committee.combining.selection.candidate_scores import MemberPredictions
 from committee.combining.selection.greedy_selection import SelectionRules
 from committee.combining.selection.selection_record import Selection, select
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
-from committee.files.parts import FITTED, Part, array, instance, list_of, whole
+from committee.files.parts import FITTED, Part, array, instance, list_of, maybe, whole
 from committee.members.loaded_members import check_class_counts, check_outputs
 from committee.members.output import Output, predict_each
 from committee.members.training import Task, TrainingData
@@ -29,7 +29,7 @@ class SelectionModel(CommitteeModel):
     """Base class of the estimators that select members from a library of models."""
 
     _stored_parts: ClassVar[dict[str, Part]] = {
-        "n_features_in_": whole(1, size="features"),
+        "n_features_in_": maybe(whole(1, size="features")),
         "estimators_": list_of(FITTED, "members", least=1),
         "_outputs": list_of(instance(Output), "members"),
         "weights_": array("f8", None, low=0.0, finite=True),
@@ -184,7 +184,7 @@ class SelectionModel(CommitteeModel):
         if len(selection.names) != len(weights):
             raise ValueError("the record of the selection does not fit the members")
         check_class_counts(self, self._outputs)
-        check_outputs(self.estimators_, self._outputs, self.n_features_in_)
+        check_outputs(self.estimators_, self._outputs, self._n_features)
         chosen = np.flatnonzero(weights)
         self.named_estimators_ = self._named_chosen(chosen, self.estimators_, selection)
 

@@ -67,7 +67,7 @@ class LeakCheck:
         weights = data.weights
         present = np.arange(len(data.y)) if weights is None else np.flatnonzero(weights)
         self._inner = np.setdiff1d(present, self._outer)
-        self._part = data.part(self._inner, AnyTable(data.table.take(self._inner, None)))
+        self._part = data.part(self._inner, data.table.part(self._inner))
         self._groups = None if groups is None else np.asarray(groups)[self._inner]
         self._plan = self._inner_plan(plan)
 
@@ -127,7 +127,7 @@ class LeakCheck:
 
     @cached_property
     def _outer_table(self) -> AnyTable:
-        return AnyTable(self._data.table.take(self._outer, None))
+        return self._data.table.part(self._outer)
 
     def report(self) -> LeakReport:
         """Compare losses in the level-one data with losses on the outer rows."""
