@@ -22,7 +22,7 @@ from committee.io.errors import counted, no_column
 from committee.io.reading import OpenedTable, open_files
 from committee.tables.column import Column
 from committee.tables.native_table import AnyTable
-from committee.tables.source import Source, open_source
+from committee.tables.source import Source, as_matrix, open_source
 
 TASKS = ("auto", "classification", "regression")
 
@@ -206,7 +206,7 @@ def pose(
         is_classes, reason = True, f"{decided[0]} is given"
     else:
         is_classes, reason = kind_of_target(taken)
-    X = source.take(rows, np.array(used, np.int64))
+    X = as_matrix(source.take(rows, np.array(used, np.int64)))
     y = target_values(taken, is_classes, target)
     n_left_out = source.n_rows - len(present)
     return Problem(X, y, is_classes, reason, target, n_left_out, opened.file_format)
