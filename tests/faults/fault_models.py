@@ -43,8 +43,8 @@ def estimators():
         c.BaggingClassifier(c.DecisionTreeClassifier(), 8, **seed),
         c.BaggingRegressor(c.DecisionTreeRegressor(), 8, **seed),
         c.C45Classifier(),
-        c.CommitteeClassifier(budget=0.05, verbose=0, **seed),
-        c.CommitteeRegressor(budget=0.05, verbose=0, **seed),
+        c.CommitteeClassifier(budget=0.02, verbose=0, **seed),
+        c.CommitteeRegressor(budget=0.02, verbose=0, **seed),
         c.DecisionTreeClassifier(**seed),
         c.DecisionTreeRegressor(**seed),
         c.DynamicSelectionClassifier(class_members(), cv=2, **seed),
@@ -104,3 +104,12 @@ def answers(model, X):
     if hasattr(model, "predict_proba"):
         parts.append(model.predict_proba(X))
     return b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
+
+
+def predict_and_fit(models, X):
+    """Answers of models, and of the same fitted again; called in other processes."""
+    found = {}
+    for name, model in models.items():
+        before = answers(model, X)
+        found[name] = (before, answers(fit(model, X, target(model, X)), X))
+    return found

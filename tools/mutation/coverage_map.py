@@ -59,6 +59,8 @@ def make(tests: list[str]) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     engine = build_engine(ROOT, WORK / "core-traced", TRACED)
     package = copy_package(WORK / "traced", engine)
+    shutil.rmtree(FOLDER / "src", ignore_errors=True)
+    shutil.copytree(ROOT / "src", FOLDER / "src", ignore=shutil.ignore_patterns("*.so"))
     trace = WORK / "libtrace.so"
     compiler = ["c++", "-O2", "-shared", "-fPIC", str(HERE / "trace.cpp"), "-o", str(trace)]
     subprocess.run(compiler, check=True)
@@ -72,8 +74,6 @@ def make(tests: list[str]) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "recorder", "-p", "no:cacheprovider"]
     subprocess.run([*command, *tests], cwd=ROOT, env=os.environ | more, check=False)
     keep_core_lines(engine)
-    shutil.rmtree(FOLDER / "src", ignore_errors=True)
-    shutil.copytree(ROOT / "src", FOLDER / "src", ignore=shutil.ignore_patterns("*.so"))
 
 
 # ---- machine code to lines ----
