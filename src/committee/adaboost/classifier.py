@@ -15,12 +15,9 @@ from committee.adaboost.votes import make_votes
 from committee.base.params import check_choice
 from committee.base.work import FitLog
 from committee.files.parts import LABELS, Part, instance, real, whole
-from committee.files.tree_arrays import register_pickling
 from committee.members.loaded_members import check_classifier
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier
-
-register_pickling()
 
 
 class AdaBoostClassifier(ClassifierMixin, VotePredictions):

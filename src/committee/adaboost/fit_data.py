@@ -24,10 +24,11 @@ from committee.base.work import running_fit
 from committee.evaluation.early_stopping import held_out_rows
 from committee.evaluation.scored_target import ScoredTarget
 from committee.members.meta_estimator import takes_weights
+from committee.tables.frame import read_stream
 from committee.tables.native_table import AnyTable
-from committee.tables.table import TableSchema, read_table
-from committee.tables.target import check_same_length, read_weights
-from committee.trees.engine_settings import EngineTarget, RowWeights, bin_table
+from committee.tables.table import TableSchema, bin_table, read_table
+from committee.tables.target import RowWeights, check_same_length, read_weights
+from committee.trees.engine_settings import EngineTarget
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -52,6 +53,7 @@ class FitData(ABC):
         eval_set: Any,
         fit_params: Mapping[str, Any],
     ) -> None:
+        X = read_stream(X)
         self.model, self.X, self.fit_params = model, X, fit_params
         self.name = type(model).__name__
         self.template: Any = clone(model._get_estimator())

@@ -142,11 +142,15 @@ class FittedAdaBoost(MetaEstimator):
         self._check_fitted()
         members = self.estimators_
         trees = members if isinstance(members, TreeMembers) else None
-        return AdaBoostTrace(self._log, trees, self._trace_kind())
+        return AdaBoostTrace(self._log, trees, self._trace_kind(), self._edge_rate())
 
     @abstractmethod
     def _trace_kind(self) -> str:
         """Return what weights of members are, see `AdaBoostTrace`."""
+
+    def _edge_rate(self) -> float | None:
+        """Return the learning rate of the fit if edges bound the training error."""
+        return None
 
     @property
     def feature_importances_(self) -> Floats:

@@ -15,12 +15,9 @@ from committee.adaboost.r2_fit import LOSSES, R2Fit
 from committee.base.arrays import Floats
 from committee.base.params import check_choice
 from committee.base.work import FitLog
-from committee.files.tree_arrays import register_pickling
 from committee.members.loaded_members import check_regressor
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeRegressor
-
-register_pickling()
 
 
 class AdaBoostRegressor(RegressorMixin, FittedAdaBoost):

@@ -33,8 +33,14 @@ from committee.evaluation.content_folds import content_folds
 from committee.evaluation.content_order import row_keys, table_keys
 from committee.evaluation.scored_target import ScoredTarget
 from committee.tables.class_weights import class_weights
-from committee.tables.target import ClassTarget, read_classes, read_known_classes, warn_of_column
-from committee.trees.engine_settings import EngineTarget, RowWeights
+from committee.tables.target import (
+    ClassTarget,
+    RowWeights,
+    read_classes,
+    read_known_classes,
+    warn_of_column,
+)
+from committee.trees.engine_settings import EngineTarget
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier
 

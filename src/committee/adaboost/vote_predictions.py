@@ -34,6 +34,10 @@ class VotePredictions(FittedAdaBoost):
     def _trace_kind(self) -> str:
         return "votes" if self._rule.variant == "discrete" else "equal"
 
+    def _edge_rate(self) -> float | None:
+        rule = self._rule
+        return rule.learning_rate if rule.variant == "discrete" and rule.has_bound else None
+
     def _total(self, X: Any) -> Floats:
         """Return the sums of votes, n_rows x n_classes."""
         table = self._open(X)

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from committee.auto.budget import QUALITIES, automatic_budget
 from committee.auto.class_sets import SetRule
@@ -53,7 +52,6 @@ from committee.tables.table import read_table
 _log = logging.getLogger(__name__)
 
 _LEAST_ROWS = 5
-_PLANS = 7  # plans of the search up to the automatic budget, each twice the one before
 _LEAK_SHARE = 0.05  # of the budget, for columns that give the target away
 _KEPT_BYTES = 2**28  # of a search that is kept to go on; a larger one is repeated
 _SAFETY, _REST = 1.2, 0.05  # of times measured; seconds of what is not measured
@@ -157,12 +155,11 @@ class CommitteeFit:
         fold_data = self._fold_data(features, encoder)
         self._check_metric(fold_data)
         leaks = self._leaks(reader, features, fold_data, size)
-        keys = row_keys(*read_table(features))
         fixed = {
             "_reader": reader,
             "_encoder": encoder,
             "_seed": self.seed,
-            "_fingerprint": _fingerprint(keys, self.target, self.order),
+            "_fingerprint": rows_fingerprint(features, self.target, self.order),
             "_profiles": profiles(reader.plan.uses, features),
             "columns_": noted(reader.plan.uses, leaks),
             "leaks_": leaks,
@@ -172,9 +169,8 @@ class CommitteeFit:
             fixed["feature_names_in_"] = np.array(self.table.names, dtype=object)
         if self.target.classes:
             fixed["classes_"] = self.target.classes[0]
-        # Plans end where automatic budgets do, because they double.
-        first_plan = micro(automatic_budget(size.n_rows, size.n_features, "good") / 2**_PLANS)
-        search = Search(fold_data, candidates, self.metric, first_plan, self.name, self.verbose)
+        usual = micro(automatic_budget(size.n_rows, size.n_features, "good"))
+        search = Search(fold_data, candidates, self.metric, usual, self.name, self.verbose)
         return OpenSearch(search, fold_data, fixed, size)
 
     def _check_metric(self, fold_data: FoldData) -> None:
@@ -415,11 +411,13 @@ class CommitteeFit:
             fold_data.folds.kind,
             decided,
             shown,
+            fitted["weights_"],
         )
 
 
-def _fingerprint(keys: NDArray[np.uint64], target: ScoredTarget, order: RowOrder) -> int:
+def rows_fingerprint(features: Any, target: ScoredTarget, order: RowOrder) -> int:
     """Return a number for the rows that a committee is fitted to, in their order."""
+    keys = row_keys(*read_table(features))
     number = zlib.crc32(np.ascontiguousarray(target.table).data, zlib.crc32(keys.data))
     for values in (target.weights, order.groups, order.times):
         if values is not None:

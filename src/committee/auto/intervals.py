@@ -3,7 +3,7 @@
 Errors on unseen rows, each divided by how hard its row is, have limits that a new error exceeds
 with a known probability (split-conformal prediction with out-of-fold predictions in the place of a
 calibration set). How hard a row is, is what a small forest expects its absolute error to be: it is
-fitted to the out-of-fold errors and judged on its own out-of-bag rows. Wrong expectations make
+fitted to the out-of-fold errors and predicts them out of bag. Wrong expectations make
 intervals wider than they need to be, and take nothing from the coverage.
 """
 

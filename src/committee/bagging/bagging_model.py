@@ -350,6 +350,11 @@ class BaggingModel(MetaEstimator):
                 "draws have changed. Set warm_start=False to start anew"
             )
 
+    def _was_fitted_to(self, X: Any, y: Any) -> bool:
+        """Whether this is the training table; of frames only the targets are compared."""
+        target = self._read_target(y)[0]
+        return data_fingerprint(self._open(X), target.table) == self._fingerprint
+
     def _recorder(self, target: ScoredTarget) -> OobRecorder | None:
         if is_false(self.oob_score) and self.weighting is None:
             return None

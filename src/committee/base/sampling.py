@@ -40,9 +40,9 @@ class SeedUse(IntEnum):
     SCORE_ESTIMATE = 32  # resamples that its score is estimated by
     IMPORTANCES = 33  # rows and orders that its importances are measured on
     DIFFICULTY = 51  # the forest that expects its errors
-    LEAKS = 52  # rows that single columns are judged on
+    LEAKS = 52  # rows that single columns are scored on
     EXPLANATION = 53  # rows and orders of its explanations
-    DISTILLATION = 54  # folds that models which imitate it are judged on
+    DISTILLATION = 54  # folds that models which imitate it are scored on
 
 
 def row_seed(seed: int) -> int:

@@ -18,15 +18,12 @@ from committee.boosting.rounds import RoundChoice
 from committee.boosting.task import BoostingParameters
 from committee.evaluation.early_stopping import TrainingLog
 from committee.files.parts import NOTHING, Part, any_of, instance, maybe, whole
-from committee.files.tree_arrays import register_pickling
 from committee.losses.loss import Loss
 from committee.losses.objective import Objective
-from committee.tables.table import TableSchema
+from committee.tables.table import TableSchema, fingerprint
+from committee.tables.target import read_known_classes, read_reals
 from committee.trees.importances import split_counts
 from committee.trees.trees import DecisionTreeRegressor
-
-register_pickling()
-
 
 # A prediction of fewer rows is not worth asking how many threads there are.
 _FEW_ROWS = 32
@@ -91,6 +88,22 @@ class FittedBoosting(Estimator, ABC):
     def _objective(self) -> Objective:
         """The loss, to make predictions of scores; without rows."""
         return Objective((self._loss,) * self.n_outputs_, np.empty((0, self.n_outputs_)), None)
+
+    def _was_fitted_to(self, X: Any, y: Any) -> bool:
+        """Whether this is the training table, in its order; never where rows had weights."""
+        self._check_fitted()
+        if not isinstance(self._sum, TreeSum) or not self._sum.n_rounds:
+            return False
+        labels = self._class_labels()
+        try:
+            table = self._read(X)
+            target = read_reals(y)[0] if labels is None else read_known_classes(y, labels[0])
+        except ValueError:
+            return False
+        columns = np.asfortranarray(target)
+        losses = (self._given_loss,) * self.n_outputs_
+        columns = Objective.centred(losses, columns, None, 1).y
+        return fingerprint(self._sum.forests[0], table, columns) == self._fingerprint
 
     # ---- scores ----
 
@@ -170,7 +183,7 @@ class FittedBoosting(Estimator, ABC):
 
     @property
     def estimators_(self) -> NDArray[Any]:
-        """The members, an array of n_estimators_ x n_trees_per_iteration_; made on access."""
+        """The members, rounds x trees of a round; made on access."""
         self._check_fitted()
         shape = (self._sum.n_rounds, self._sum.n_columns)
         members = np.empty(shape, dtype=object)

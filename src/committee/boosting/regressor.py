@@ -53,9 +53,10 @@ or Loss, default="squared_error"
     min_impurity_decrease : float, default=0.0
         What a split must bring: twice the decrease of the loss, to second order, for each unit of
         weight. For squared error that is the decrease of the mean squared error.
-    init : None, "zero" or estimator, default=None
+    init : None, "zero", "mean" or estimator, default=None
         Where to start: None from the constant that minimises the loss, "zero" from scores of zero,
-        an estimator (fitted here) from its predictions.
+        "mean" from the share of each class (the minimum, for the losses of this library), an
+        estimator (fitted here) from its predictions.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all draws; an int may have up to 64 bits.
     max_features : int, float, {"sqrt", "log2", "log2+1"}, None or "auto", default="auto"
@@ -155,16 +156,16 @@ default=None
     chosen_params_ : dict
         The values that were used for parameters that can be "auto": an estimator with these
         parameters and the same seed does the same, unless early stopping has held out rows.
-    train_score_ : ndarray of float64, shape (n_estimators_,)
+    train_score_ : ndarray of float64, shape (n_rounds,)
         Loss of the training rows after each round.
-    oob_improvement_, oob_scores_ : ndarray of float64, shape (n_estimators_,)
+    oob_improvement_, oob_scores_ : ndarray of float64, shape (n_rounds,)
         By how much each round lowered the loss of the rows it had not drawn, and that loss; only
         where `subsample` is less than one.
     oob_score_ : float
         The last of `oob_scores_`.
     init_ : estimator or "zero"
         Where boosting started.
-    estimators_ : ndarray of estimators, shape (n_estimators_, n_trees_per_iteration_)
+    estimators_ : ndarray of estimators, shape (n_rounds, n_trees)
         The trees as regressors, made when looked at.
     n_trees_per_iteration_ : int
         Number of trees in a round.
@@ -201,8 +202,8 @@ default=None
     automatic one: at most 2,000 rounds, fewer in large tables; a learning rate of 0.05, more where
     fewer rounds are allowed; 8 to 127 leaves by the number of rows; 10 rows a leaf; half of the
     features at each node, a quarter where a round has several trees; up to 2,500 rows 0.8 of them
-    in each round. `chosen_params_` tells. A fit draws by default: `random_state` makes it
-    repeatable.
+    in each round. `chosen_params_` has the values. A fit draws by default: `random_state`
+    makes it repeatable.
 
     Examples
     --------

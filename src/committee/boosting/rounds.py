@@ -104,8 +104,8 @@ class BoostingJob:
             writer.add(entries | {"seconds": time.monotonic() - started})
             progress.show(number + 1)
             # Every callback is called for every round.
-            answers = [callback(number + 1, writer.log) for callback in self.callbacks]
-            if wants_stop or any(map(_is_true, answers)):
+            results = [callback(number + 1, writer.log) for callback in self.callbacks]
+            if wants_stop or any(map(_is_true, results)):
                 break
         self.log = writer.log
         return rounds
@@ -142,9 +142,9 @@ class BoostingJob:
         return self.stopper.add(self.watch.badness(entries, n_rounds))
 
 
-def _is_true(answer: Any) -> bool:
+def _is_true(value: Any) -> bool:
     """Whether a callback returned True; anything else does not end a fit."""
-    return isinstance(answer, bool | np.bool_) and bool(answer)
+    return isinstance(value, bool | np.bool_) and bool(value)
 
 
 def _mean_of(losses: Floats, weights: Floats) -> float:

@@ -85,7 +85,7 @@ class LastFit:
             The features, in bins.
         rows : TrainingRows
             Target, weights and loss.
-        init : None, "zero" or estimator
+        init : None, "zero", "mean" or estimator
             The parameter of the estimator.
         attributes : dict
             Fitted attributes that describe the target.

@@ -34,6 +34,7 @@ def make_app() -> "typer.Typer":
     import typer
 
     from committee.cli.model_commands import add_model_commands
+    from committee.cli.play_command import add_play_command
     from committee.cli.training_commands import add_training_commands
 
     app = typer.Typer(
@@ -69,6 +70,7 @@ def make_app() -> "typer.Typer":
 
     add_training_commands(app)
     add_model_commands(app)
+    add_play_command(app)
     return app
 
 

@@ -39,9 +39,9 @@ from committee.forests.forest_oob import (
     keep_training,
     record_out_of_bag,
 )
-from committee.tables.table import TableSchema, fingerprint, read_table
-from committee.tables.target import check_same_length, read_weights
-from committee.trees.engine_settings import EngineTarget, RowWeights, bin_table, tree_settings
+from committee.tables.table import TableSchema, bin_table, fingerprint, read_table
+from committee.tables.target import RowWeights, check_same_length, read_weights
+from committee.trees.engine_settings import EngineTarget, tree_settings
 
 
 @dataclass(frozen=True, eq=False)

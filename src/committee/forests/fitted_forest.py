@@ -18,7 +18,7 @@ from committee.base.sampling import RowSampler, member_seed
 from committee.base.work import resolve_threads
 from committee.evaluation.oob import OOB_ATTRIBUTES
 from committee.files.parts import NOTHING, Part, instance, whole
-from committee.forests.forest_answers import ForestAnswers
+from committee.forests.diagnostics import ForestDiagnostics
 from committee.forests.forest_oob import TrainingRecord
 from committee.tables.table import TableSchema
 from committee.trees.contributions import ContributionsMixin
@@ -27,7 +27,7 @@ from committee.trees.contributions import ContributionsMixin
 _FEW_ROWS = 32
 
 
-class FittedForest(ForestAnswers, ContributionsMixin, Estimator):
+class FittedForest(ForestDiagnostics, ContributionsMixin, Estimator):
     """Base class of the forest estimators, as far as it does not fit."""
 
     _stored_parts: ClassVar[dict[str, Part]] = {
@@ -209,7 +209,7 @@ class FittedForest(ForestAnswers, ContributionsMixin, Estimator):
         ):
             raise ValueError("what is kept of the training rows does not fit the forest")
 
-    # ---- answers ----
+    # ---- predicting ----
 
     def _read(self, X: Any) -> _core.Table:
         self._check_fitted()

@@ -1,6 +1,6 @@
 """The training table of a forest, passed once more.
 
-Out-of-bag answers need to know which rows each tree has not seen. Draws are made again from the
+Out-of-bag results need to know which rows each tree has not seen. Draws are made again from the
 seed; the rows come from the caller, who passes the table and the target of `fit`.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class TrainingTable:
-    """What the answers of a forest share: its parts, and how its training table is read."""
+    """What the methods of a fitted forest share: its parts, and how its training table is read."""
 
     _forest: _core.Forest
     schema_: TableSchema
@@ -38,29 +38,29 @@ class TrainingTable:
         def _class_labels(self) -> list[NDArray[Any]] | None: ...
         def _check_fitted(self) -> None: ...
 
-    def _training_sampler(self, asker: str, n_rows: int) -> RowSampler:
+    def _training_sampler(self, caller: str, n_rows: int) -> RowSampler:
         """Return the draws of the trees, if there are any and the table can be that of `fit`."""
         sampler = self._sampler()
         if sampler is None or not sampler.leaves_rows_out:
             raise ValueError(
-                f"{asker} needs out-of-bag rows, but every tree has learnt from all rows; fit with "
-                "bootstrap=True or a lower max_samples"
+                f"{caller} needs out-of-bag rows, but every tree has learnt from all rows; fit "
+                "with bootstrap=True or a lower max_samples"
             )
         if sampler.numbers is not None:
             raise ValueError(
-                f"{asker} needs the draws of all trees, but this forest was pruned; ask the forest "
-                "that it came from"
+                f"{caller} needs the draws of all trees, but this forest was pruned; use the "
+                "forest that it came from"
             )
         if sampler.n_rows != n_rows:
             raise ValueError(
-                f"{asker} takes the training table, whose {sampler.n_rows} rows are matched with "
+                f"{caller} takes the training table, whose {sampler.n_rows} rows are matched with "
                 f"the draws of the trees; got {n_rows} rows"
             )
         return sampler
 
     def _check_training(
         self,
-        asker: str,
+        caller: str,
         table: _core.Table,
         classes: NDArray[np.int32] | None,
         reals: Floats | None,
@@ -70,9 +70,18 @@ class TrainingTable:
         assert target is not None
         if fingerprint(self._forest, table, target) != self._fingerprint:
             raise ValueError(
-                f"{asker} takes the training table and its target, in the order of fit, because "
+                f"{caller} takes the training table and its target, in the order of fit, because "
                 "rows are matched with the draws of the trees; these are others"
             )
+
+    def _was_fitted_to(self, X: Any, y: Any) -> bool:
+        """Whether this is the training table, in its order."""
+        try:
+            table = self._read(X)
+            self._check_training("", table, *self._engine_target(y, table.n_rows))
+        except ValueError:
+            return False
+        return True
 
     def _first_leaves(self) -> NDArray[np.int64]:
         """Return the first leaf of each tree when all leaves are numbered through."""

@@ -60,7 +60,7 @@ class FrameTable:
         return Columns(self.n_rows, len(wanted), wanted, read, is_frame=True)
 
     def summary(self) -> list[str]:
-        """Return what is to be said about the file."""
+        """Return the number of rows and columns, in words."""
         size = f"{counted(self.n_rows, 'row')}, {counted(len(self.names), 'column')}"
         return [f"{self.title}: {size}"]
 

@@ -18,6 +18,7 @@ from committee.base.params import check_bool, check_real
 from committee.files.codec_classes import register
 from committee.losses.arithmetic import (
     LARGEST,
+    LEAST_PREDICTED,
     MAX_EXPONENT,
     Target,
     bounded_exp,
@@ -40,6 +41,10 @@ class _LogLinkLoss(Loss):
         mean = weighted_mean(np.asarray(y, np.float64), weights)
         return np.log([max(mean, np.exp(-MAX_EXPONENT))])
 
+    def mean_scores(self, y: Target, weights: Floats | None) -> Floats:
+        """Return the logarithm of the weighted mean."""
+        return self.initial_scores(y, weights)
+
     def hessian_unit(self, initial: Floats) -> float:
         """Return the hessian of a row at the start: e^((2 - power) s).
 
@@ -56,8 +61,13 @@ class _LogLinkLoss(Loss):
         """Return e^score."""
         return bounded_exp(scores)
 
+    def scores_of(self, predicted: Floats) -> Floats:
+        """Return the logarithms, finite for predictions of zero or less."""
+        scores: Floats = np.log(np.maximum(predicted, LEAST_PREDICTED))
+        return scores
+
     def safe_steps(self, steps: Floats) -> Floats:
-        """Return sign(step) log(1 + |step|), which cannot overshoot.
+        """Return ``sign(step) log(1 + |step|)``, which cannot overshoot.
 
         From a prediction of 1 the Newton step to a leaf of mean 1000 is 999 and would predict
         e^999; this one is log 1000.

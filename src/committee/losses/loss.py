@@ -176,6 +176,27 @@ class Loss(ABC):
                 break
         return best
 
+    def mean_scores(self, y: Target, weights: Floats | None) -> Floats:
+        """Return the constant scores that predict the mean of the target, for ``init="mean"``.
+
+        The default takes a score as the prediction; for classes it is `initial_scores`.
+
+        Parameters
+        ----------
+        y : ndarray, shape (n_rows,)
+            Target.
+        weights : ndarray of float64 or None
+            Weights of the rows; None: each row once.
+
+        Returns
+        -------
+        scores : ndarray of float64, shape (n_scores,)
+            Finite.
+        """
+        if self.n_classes is not None:
+            return self.initial_scores(y, weights)
+        return np.full(self.n_scores, weighted_mean(np.asarray(y, np.float64), weights))
+
     def mean_loss(self, y: Target, scores: Floats, weights: Floats | None) -> float:
         """Return the weighted mean of `row_losses`.
 
@@ -312,6 +333,28 @@ class Loss(ABC):
     def predictions(self, scores: Floats) -> Floats:
         """Return what scores predict, in units of the target; codes of classes for a classifier."""
         return scores
+
+    def scores_of(self, predicted: Floats) -> Floats:
+        """Return the scores that predict this, from which boosting starts with an `init` model.
+
+        A loss with `predictions` or classes of its own has to say how they become scores.
+
+        Parameters
+        ----------
+        predicted : ndarray of float64, shape (n_rows, n_scores) or (n_rows, n_classes)
+            Predictions of another model: numbers, or probabilities of classes.
+
+        Returns
+        -------
+        scores : ndarray of float64, shape (n_rows, n_scores)
+            Finite raw scores; numbers themselves by default.
+        """
+        if self.n_classes is not None or type(self).predictions is not Loss.predictions:
+            raise ValueError(
+                f'init must be None, "zero" or "mean" with {self!r}, which does not define '
+                "scores_of: how predictions of another model become its scores"
+            )
+        return predicted
 
     def probabilities(self, scores: Floats) -> Floats:
         """Return the probability of each class, shape (n_rows, n_classes); rows add up to one."""

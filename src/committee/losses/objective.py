@@ -319,6 +319,11 @@ class Objective:
         pairs = zip(self.losses, self.y.T, strict=True)
         return np.concatenate([loss.initial_scores(y, self.weights) for loss, y in pairs])
 
+    def mean_scores(self) -> Floats:
+        """Return the constant scores that predict the mean of the target."""
+        pairs = zip(self.losses, self.y.T, strict=True)
+        return np.concatenate([loss.mean_scores(y, self.weights) for loss, y in pairs])
+
     def gradients(self, scores: Floats) -> list[Pair]:
         """Return gradient and hessian of each column; None for a hessian of ones.
 

@@ -242,7 +242,7 @@ class TrainingData:
 
     # ---- one member ----
 
-    def fit(self, task: Task, n_threads: int = 1, parts: Parts | None = None) -> Any:
+    def fit(self, task: Task, n_threads: int = 1, parts: SplitTables | None = None) -> Any:
         """Return a fitted member.
 
         Parameters
@@ -251,7 +251,7 @@ class TrainingData:
             The member and its rows.
         n_threads : int, default=1
             Threads of a member of this library.
-        parts : Parts or None, default=None
+        parts : SplitTables or None, default=None
             The binned table that members share; None bins the table for this member alone.
         """
         member, template = task.template.copy(n_threads), task.template
@@ -293,7 +293,7 @@ class TrainingData:
         return values
 
     def fit_and_predict(
-        self, task: Task, n_threads: int = 1, parts: Parts | None = None
+        self, task: Task, n_threads: int = 1, parts: SplitTables | None = None
     ) -> tuple[Any, Floats | None]:
         """Do a task; return the member, if it is kept, and its predictions on the test rows."""
         begin = time.monotonic()
@@ -319,7 +319,7 @@ class TrainingData:
         n_classes = len(np.unique(y))
         return f"{len(y)} rows of {n_classes} class{'es' * (n_classes > 1)}"
 
-    def _fit_source(self, member: Any, task: Task, parts: Parts | None) -> None:
+    def _fit_source(self, member: Any, task: Task, parts: SplitTables | None) -> None:
         """Fit a member that reads an opened table; rows of weight zero are absent for it."""
         if parts is None:
             y = self._opened_target(member)
@@ -376,11 +376,15 @@ class TrainingData:
     def run(self, tasks: Sequence[Task], progress: Progress) -> list[tuple[Any, Floats | None]]:
         """Fit members; return them, where they are kept, and their predictions on test rows."""
         results: list[Any] = [None] * len(tasks)
-        for places, found in self._all(tasks):
-            for place, result in zip(places, found, strict=True):
-                results[place] = result
-                progress.advance()
+        for place, result in self.each(tasks):
+            results[place] = result
+            progress.advance()
         return results
+
+    def each(self, tasks: Sequence[Task]) -> Iterator[tuple[int, tuple[Any, Floats | None]]]:
+        """Fit members; yield the place of each task with what `run` returns for it, as they end."""
+        for places, found in self._all(tasks):
+            yield from zip(places, found, strict=True)
 
     def _all(self, tasks: Sequence[Task]) -> Iterator[tuple[list[int], Iterator[Any]]]:
         own = [place for place, task in enumerate(tasks) if is_own(task.template.estimator)]
@@ -395,7 +399,7 @@ class TrainingData:
             # Split by split, so that few copies of rows are alive.
             order = {id(task.train): place for place, task in reversed(list(enumerate(tasks)))}
             own.sort(key=lambda place: order[id(tasks[place].train)])
-            parts = Parts(self.shared, [tasks[place].train for place in own])
+            parts = SplitTables(self.shared, [tasks[place].train for place in own])
             share = max(1, n_threads // n_workers)
             calls: list[Any] = [(tasks[place], share, parts) for place in own]
             yield own, in_order(self.fit_and_predict, calls, n_workers, use_threads=True, own=True)
@@ -410,7 +414,7 @@ class TrainingData:
         return int(self.table.n_rows * max(self.table.n_features, 1))
 
 
-class Parts:
+class SplitTables:
     """The rows of splits, copied for the first member of a split and kept until its last fit.
 
     Parameters
@@ -428,10 +432,18 @@ class Parts:
         self._lock = threading.Lock()
 
     def of(self, train: Rows) -> SharedSource | None:
-        """Return the rows of a split, without those of weight zero; None if they are not copied."""
+        """Return the rows of a split, without those of weight zero; None if they are not copied.
+
+        Rows that are drawn more than once are copied so often: to estimators that draw rows
+        themselves, weights are something else.
+        """
         source = self._shared.source
+        with self._lock:
+            if id(train) in self._parts:
+                return self._parts[id(train)]
         is_small = source.n_rows * source.n_features <= _COPIED_CELLS
-        if not is_small or len(train) > _COPIED_SHARE * source.n_rows:
+        is_nearly_all = len(train) > _COPIED_SHARE * source.n_rows
+        if not is_small or (is_nearly_all and len(np.unique(train)) == len(train)):
             return None
         with self._lock:
             if id(train) not in self._parts:

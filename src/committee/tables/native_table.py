@@ -22,7 +22,7 @@ from sklearn.base import is_classifier
 from committee.base.arrays import Rows
 from committee.base.warn import warn
 from committee.tables.conform import match_names
-from committee.tables.frame import as_narwhals, is_from, make_frame
+from committee.tables.frame import as_narwhals, is_from, make_frame, read_stream
 from committee.tables.source import (
     Columns,
     Matrix,
@@ -79,6 +79,7 @@ class AnyTable:
             self.native = _checked_sparse(X, may_be_empty)
             self.n_rows, self.n_features = self.native.shape
             return
+        X = read_stream(X)
         source = open_any(X) if may_be_empty else open_source(X)
         self.n_rows, self.n_features, self.names = source.n_rows, source.n_features, source.names
         self.native = X
@@ -176,7 +177,7 @@ class AnyTable:
 
     def quiet(self) -> AbstractContextManager[Any]:
         """Keep members from repeating the warning of `matched` about names."""
-        return _unheard_names() if self._is_warned else nullcontext()
+        return unheard_names() if self._is_warned else nullcontext()
 
 
 def are_other_rows(X: Any) -> bool:
@@ -239,7 +240,8 @@ def take_rows(values: Any, rows: Rows) -> Any:
 
 
 @contextmanager
-def _unheard_names() -> Iterator[None]:
+def unheard_names() -> Iterator[None]:
+    """Silence the warning that a table has names of columns and a model has none, or vice versa."""
     with warnings.catch_warnings():
         message = "X (has|does not have valid) feature names, but"
         warnings.filterwarnings("ignore", message=message, category=UserWarning)

@@ -9,8 +9,10 @@ masked cells; infinite values are ordinary values at the ends of the order.
 
 from __future__ import annotations
 
+import logging
 import weakref
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 
 from committee import _core
 from committee.base.arrays import Floats
+from committee.base.params import check_int
 from committee.base.warn import warn
 from committee.files.codec_classes import register
 from committee.files.parts import NOTHING, TEXT, Part, instance, tuple_of
@@ -36,6 +39,8 @@ __all__ = [
     "TableSchema",
     "read_table",
 ]
+
+_log = logging.getLogger(__name__)
 
 _DTYPE_OF_KIND = {Kind.REAL: np.float64, Kind.INTEGER: np.int64, Kind.CATEGORY: np.int32}
 
@@ -68,6 +73,7 @@ class TableSchema:
     features: tuple[FeatureInfo, ...]
     names: tuple[str, ...] | None
 
+    _is_shared = True  # members of a committee have the same one
     _stored_parts: ClassVar[dict[str, Part]] = {
         "features": tuple_of(instance(FeatureInfo), "features", least=1),
         "names": NOTHING | tuple_of(TEXT, "features"),
@@ -398,6 +404,39 @@ def _category_error(categorical_features: Any) -> Exception:
         'categorical_features must be None, "from_dtype", a list of column names, a list of '
         f"positions or one boolean for each column; got {categorical_features!r}"
     )
+
+
+def bin_table(
+    model: Any,
+    table: _core.Table,
+    schema: TableSchema,
+    weights: Floats | None,
+    *,
+    exact: bool,
+    n_threads: int,
+) -> tuple[_core.BinnedDataset, TableSchema]:
+    """Bin a table; return it with the schema completed by what training saw.
+
+    A table of several fits is binned once, by the weights that all of them share.
+    """
+    max_bins = check_int("max_bins", model.max_bins, 2, 255)
+    n_levels = [len(feature.levels or ()) for feature in schema.features]
+
+    def bin_by(own: _core.Table, by: Floats | None) -> _core.BinnedDataset:
+        if _log.isEnabledFor(logging.DEBUG):
+            labels = Counter(feature.label for feature in schema.features)
+            kinds = ", ".join(f"{count} {label}" for label, count in labels.items())
+            what = "ranks of values" if exact else f"at most {max_bins} bins a column"
+            _log.debug("%d rows in %s; columns: %s", own.n_rows, what, kinds)
+        return _core.BinnedDataset(
+            own, by, n_levels, max_bins=max_bins, exact=exact, n_threads=n_threads
+        )
+
+    if isinstance(table, SharedTable):
+        dataset = table.binned((max_bins, exact), bin_by)
+    else:
+        dataset = bin_by(table, weights)
+    return dataset, schema.completed(dataset)
 
 
 def fingerprint(forest: Any, table: Any, target: NDArray[Any]) -> int:

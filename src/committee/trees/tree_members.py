@@ -15,7 +15,6 @@ from committee.base.arrays import Floats
 from committee.base.sampling import RowSampler, member_seed
 from committee.files.codec_classes import register
 from committee.files.parts import LABELS, NOTHING, Part, instance, whole
-from committee.files.tree_arrays import tree_kinds
 from committee.tables.table import TableSchema
 from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -133,8 +132,8 @@ def _on_columns(
     is_split = arrays["first_child"] > 0
     renumbered = (flags >> _FEATURE_BITS << _FEATURE_BITS) | place[feature]
     arrays["feature_and_flags"] = np.where(is_split, renumbered, flags).astype(np.uint32)
-    kinds = tree_kinds(tree)
+    kinds = tree.kinds
     features = tuple(schema.features[column] for column in columns)
     names = None if schema.names is None else tuple(schema.names[column] for column in columns)
-    own = _core.Tree.from_arrays(len(columns), [kinds[column] for column in columns], arrays)
+    own = _core.Tree(len(columns), [kinds[column] for column in columns], arrays)
     return own, TableSchema(features, names)

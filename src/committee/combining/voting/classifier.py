@@ -23,8 +23,7 @@ from committee.evaluation.scored_target import ScoredTarget
 from committee.members.output import OutputRule, first_method
 from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
-from committee.tables.target import check_same_length
-from committee.trees.engine_settings import RowWeights
+from committee.tables.target import RowWeights, check_same_length
 
 _RULES = ("hard", "soft", "majority", "plurality", "weighted", "confidence")
 

@@ -27,8 +27,8 @@ from committee.trees.tree_view import TreeView
 _MOST_CELLS = 2**31
 
 
-class ForestAnswers(ForestTheory):
-    """Answers of a fitted forest, classification or regression."""
+class ForestDiagnostics(ForestTheory):
+    """Importances, proximities and leaves of a fitted forest, of classes or numbers."""
 
     # ---- leaves ----
 

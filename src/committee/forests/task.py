@@ -1,4 +1,4 @@
-"""What forests of classes and forests of numbers do each in their own way."""
+"""Forests of classes and of numbers: how each reads its target, weighs its rows and predicts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from committee.evaluation.oob import OobEstimates
 from committee.evaluation.scored_target import ScoredTarget
 from committee.files.parts import CLASS_PARTS, Part
 from committee.forests.fit import ForestModel
-from committee.forests.uncertainty import ClassificationAnswers, RegressionAnswers
+from committee.forests.uncertainty import ClassifierUncertainty, RegressorUncertainty
 from committee.tables.class_weights import class_weights
 from committee.tables.target import ClassTarget, read_classes, read_reals
 from committee.trees.engine_settings import check_reals
 from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 
-class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
+class ForestClassifier(ClassifierMixin, ClassifierUncertainty, ForestModel):
     """Base class of the forests that classify."""
 
     class_weight: Any
@@ -33,7 +33,7 @@ class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
     classes_: Any
     n_classes_: Any
 
-    _criteria = ("gini", "entropy", "log_loss", "error")
+    _criteria = DecisionTreeClassifier._criteria
     _stored_parts: ClassVar[dict[str, Part]] = CLASS_PARTS
     _tree_class = DecisionTreeClassifier
 
@@ -103,7 +103,7 @@ class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
         shares: Any = target.probabilities(estimates.values)
         return estimates.attributes("oob_decision_function_", shares)
 
-    # ---- answers ----
+    # ---- predicting ----
 
     def _class_labels(self) -> list[NDArray[Any]]:
         return [self.classes_] if self.n_outputs_ == 1 else self.classes_
@@ -204,10 +204,10 @@ class ForestClassifier(ClassifierMixin, ClassificationAnswers, ForestModel):
         return (self._shares_of(values) for values in self._staged_means(X))
 
 
-class ForestRegressor(RegressorMixin, RegressionAnswers, ForestModel):
+class ForestRegressor(RegressorMixin, RegressorUncertainty, ForestModel):
     """Base class of the forests that predict numbers."""
 
-    _criteria = ("squared_error", "absolute_error", "poisson", "friedman_mse")
+    _criteria = DecisionTreeRegressor._criteria
     _tree_class = DecisionTreeRegressor
 
     def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:

@@ -1,0 +1,88 @@
+// Placing, moving and removing points in the plane, by pointer and by keyboard.
+
+import { clamp } from "./dom.js";
+
+const SPACING = 14; // pixels between points that are drawn in one go
+const REACH = 9; // pixels from a point that still mean it
+const STEP = 0.02; // of the axes, by an arrow key
+
+// `edit` has points(), tool(), cross(), moveCross(place, isCursor), add(place, code), move(index,
+// place), remove(index), choose(tool).
+export function listen(plane, edit) {
+  const { canvas } = plane;
+  let action = null; // what the pressed pointer does
+
+  const placeOf = (event) => plane.valuesAt(event.clientX, event.clientY, edit.points().axes);
+
+  canvas.addEventListener("pointerdown", (event) => {
+    if (!edit.canEdit()) return edit.moveCross(placeOf(event), false);
+    const place = placeOf(event);
+    const near = plane.nearest(edit.points(), place, REACH);
+    event.preventDefault();
+    canvas.focus({ preventScroll: true });
+    canvas.setPointerCapture(event.pointerId);
+    if (event.button === 2 || event.altKey || edit.tool() === "remove") {
+      action = { kind: "remove" };
+      if (near >= 0) edit.remove(near);
+    } else if (near >= 0) action = { kind: "move", index: near };
+    else {
+      action = { kind: "add", x: event.clientX, y: event.clientY };
+      edit.add(place, edit.tool());
+    }
+    return undefined;
+  });
+
+  canvas.addEventListener("pointermove", (event) => {
+    const place = placeOf(event);
+    edit.moveCross(place, false);
+    if (!action) return;
+    if (action.kind === "move") edit.move(action.index, place);
+    else if (action.kind === "remove") {
+      const near = plane.nearest(edit.points(), place, REACH);
+      if (near >= 0) edit.remove(near);
+    } else if (Math.hypot(event.clientX - action.x, event.clientY - action.y) >= SPACING) {
+      action = { kind: "add", x: event.clientX, y: event.clientY };
+      edit.add(place, edit.tool());
+    }
+  });
+
+  for (const name of ["pointerup", "pointercancel"]) {
+    canvas.addEventListener(name, () => {
+      action = null;
+    });
+  }
+  canvas.addEventListener("contextmenu", (event) => event.preventDefault());
+  canvas.addEventListener("keydown", (event) => onPlaneKey(event, plane, edit));
+}
+
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+function onPlaneKey(event, plane, edit) {
+  if (event.ctrlKey || event.metaKey) return;
+  const { axes } = edit.points();
+  const cross = edit.cross();
+  if (event.key in ARROWS) {
+    const [right, up] = ARROWS[event.key].map((way) => way * STEP * (event.shiftKey ? 5 : 1));
+    edit.moveCross(
+      {
+        x: clamp(cross.x + right * (axes.x[1] - axes.x[0]), ...axes.x),
+        y: clamp(cross.y + up * (axes.y[1] - axes.y[0]), ...axes.y),
+      },
+      true,
+    );
+  } else if (event.key === "Escape") plane.canvas.blur();
+  else if (!edit.canEdit()) return;
+  else if (event.key === "Enter" || event.key === " ") {
+    if (edit.tool() === "remove") removeNear(plane, edit, cross);
+    else edit.add(cross, edit.tool());
+  } else if (event.key === "Delete" || event.key === "Backspace") removeNear(plane, edit, cross);
+  else if (/^[1-4]$/.test(event.key)) edit.choose(Number(event.key) - 1);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+function removeNear(plane, edit, cross) {
+  const near = plane.nearest(edit.points(), cross, 4 * REACH);
+  if (near >= 0) edit.remove(near);
+}
