@@ -49,6 +49,7 @@ _HOMES = {
     "explain_rows": "committee.inspection.explain_rows",
     "export_rules": "committee.trees.export",
     "export_text": "committee.trees.export",
+    "join": "committee.inspection.joining",
     "load": "committee.files.model_file",
     "plot_adaboost": "committee.plots.adaboost",
     "plot_average_variance": "committee.plots.theory",
@@ -118,6 +119,7 @@ __all__ = [
     "explain_rows",
     "export_rules",
     "export_text",
+    "join",
     "load",
     "plot_adaboost",
     "plot_average_variance",
@@ -180,6 +182,7 @@ if TYPE_CHECKING:
     from committee.inspection.diagnosis import Diagnosis
     from committee.inspection.diversity import Diversity, diversity
     from committee.inspection.explain_rows import explain_rows
+    from committee.inspection.joining import join
     from committee.inspection.pruning import PruningPath, prune_ensemble
     from committee.plots.adaboost import plot_adaboost
     from committee.plots.bias_variance import plot_bias_variance
