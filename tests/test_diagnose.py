@@ -535,9 +535,9 @@ def test_many_members_are_sampled_and_it_says_so(noisy):
     model = cm.RandomForestRegressor(300, random_state=0).fit(X, y)
     found = cm.diagnose(model, X_new, y_new, max_members=40)
     assert (found.n_members, len(found.names), len(found.errors)) == (300, 40, 40)
-    assert "300 members, by 40 of its members" in repr(found)
+    assert "300 members (40 of them were looked at)" in repr(found)
     whole = cm.diagnose(model, X_new, y_new, max_members=300)
-    assert "of its members" not in repr(whole)
+    assert "looked at" not in repr(whole)
     # The error of the ensemble is that of all members, and the sample tells of the others.
     assert found.errors.committee_error == pytest.approx(
         np.mean((model.predict(X_new) - y_new) ** 2)

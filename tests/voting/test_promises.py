@@ -203,7 +203,7 @@ def test_the_smallest_tables(iris):
     assert one.predict([[5.0]]).tolist() == ["a"]
     assert one.predict_proba([[5.0]]).tolist() == [[1.0]]
     told = one.explain_vote([[5.0]])
-    assert (told.answer, told.runner_up, told.flips) == ("a", None, ())
+    assert (told.prediction, told.runner_up, told.flips) == ("a", None, ())
     two = VotingClassifier(own_classifiers(), voting="soft").fit([[1.0], [2.0]], ["a", "b"])
     assert two.predict_proba([[1.0]]).sum() == pytest.approx(1)
     single = VotingRegressor([("t", GradientBoostingRegressor(n_estimators=2))]).fit([[1.0]], [2.0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 import warnings
 import zlib
@@ -153,6 +154,7 @@ class CommitteeFit:
         n_threads = resolve_threads(self.n_jobs)
         candidates = chosen_candidates(self.members, list(portfolio(size)), size, n_threads)
         fold_data = self._fold_data(features, encoder)
+        self._warn_of_lone_rows()
         self._check_metric(fold_data)
         leaks = self._leaks(reader, features, fold_data, size)
         fixed = {
@@ -172,6 +174,23 @@ class CommitteeFit:
         usual = micro(automatic_budget(size.n_rows, size.n_features, "good"))
         search = Search(fold_data, candidates, self.metric, usual, self.name, self.verbose)
         return OpenSearch(search, fold_data, fixed, size)
+
+    def _warn_of_lone_rows(self) -> None:
+        """Name classes of one row, which folds cannot hold out."""
+        if self.target.codes is None or self.order.times is not None:
+            return
+        counts = np.bincount(self.target.codes[:, 0])
+        lone = self.target.classes[0][counts == 1].tolist()
+        if len(lone) == 1:
+            warn(
+                f"the class {lone[0]!r} has one row, which all models are fitted to: scores do not "
+                "count it"
+            )
+        elif lone:
+            warn(
+                f"{len(lone)} classes have one row each, such as {lone[0]!r}: all models are "
+                "fitted to these rows, and scores do not count them"
+            )
 
     def _check_metric(self, fold_data: FoldData) -> None:
         """Raise unless the metric scores the rows of the folds, before models are fitted."""
@@ -202,6 +221,10 @@ class CommitteeFit:
         attributes = interrupts.finish(finish, len(found.fold_members))
         attributes["latency_"] = self._latency(attributes)
         attributes |= {"interrupted_": interrupts.has_come, "budget_": ledger.units}
+        if self.verbose and (self.time_limit is not None or interrupts.has_come):
+            seconds = f"{ledger.seconds:.1f} s"
+            again = f"budget={ledger.units:.10g} makes the same committee again"
+            sys.stderr.write(f"{self.name}: {seconds} in all; {again}\n")
         # Fits that were cut off in the middle cannot go on.
         opened.is_sound = not interrupts.has_come
         attributes["_opened"] = opened if opened.n_bytes <= _KEPT_BYTES else None

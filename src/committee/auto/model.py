@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -23,6 +22,7 @@ from committee.auto.improve import improved
 from committee.auto.known_files import known_rows
 from committee.auto.latency import committee_cost
 from committee.auto.leaderboard import Leaderboard
+from committee.auto.ledger import began
 from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE
 from committee.auto.prediction import member_values, predict_values
@@ -262,7 +262,7 @@ class AutoModel(CommitteeAnswers, Reporting):
         seed: int | None = None,
     ) -> CommitteeFit:
         """Read the rows and the parameters of a fit."""
-        begin = time.monotonic()
+        begin = began()
         seed = check_seed(self.random_state) if seed is None else seed
         table = AnyTable(X)
         running_fit().begin(table.n_rows, table.n_features)

@@ -241,7 +241,8 @@ class CommitteeModel(NamedMembers):
         self : estimator
             The fitted estimator.
         """
-        refuse_params("fit", fit_params)
+        if fit_params:
+            refuse_params("fit", fit_params)
         with FitLog(type(self).__name__) as log:
             self._fit(X, y, sample_weight, groups, fit_params)
             log.end("%s", self._outcome)

@@ -140,8 +140,8 @@ def unrequested(estimator: Any, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_params(method: str, params: Mapping[str, Any]) -> None:
-    """Raise ValueError if there are arguments for members, and routing is switched off."""
-    if params and not get_config()["enable_metadata_routing"]:
+    """Raise ValueError for arguments of members if routing is switched off."""
+    if not get_config()["enable_metadata_routing"]:
         raise ValueError(
             f"[{', '.join(params)}] are passed to {method} but are not among its arguments. "
             "Passing them on to members is only supported if enable_metadata_routing=True: call "
