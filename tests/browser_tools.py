@@ -75,7 +75,8 @@ class Browser:
             with _OPENER.open(request, timeout=90) as response:
                 return json.load(response)["value"]
         except urllib.error.HTTPError as error:
-            raise RuntimeError(json.load(error)["value"]["message"]) from None
+            with error:
+                raise RuntimeError(json.load(error)["value"]["message"]) from None
 
     def tool(self, name, **parameters):
         """Call a command of the browser's developer tools."""

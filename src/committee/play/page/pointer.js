@@ -42,6 +42,7 @@ export function listen(plane, edit) {
     }
     event.preventDefault();
     canvas.focus({ preventScroll: true });
+    edit.moveCross(place, false);
     canvas.setPointerCapture(event.pointerId);
     begin(event, place, near);
   });
