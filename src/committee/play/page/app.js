@@ -452,6 +452,7 @@ function listenToPage() {
   }).observe(find("plane"));
   listen(plane, editor);
   if (!recordings) dropFiles(document.body, openFile);
+  find("share").hidden = recordings !== null;
 }
 
 // --- beginning ------------------------------------------------------------------------------------
