@@ -160,10 +160,10 @@ def run(order: Order) -> dict[str, Any]:
     """
     present, codes = np.unique(order.codes, return_inverse=True)
     if len(present) < 2:
-        raise ValueError("place points of two classes or more")
+        raise ValueError("points of two classes or more are needed")
     train = ~is_held_out(codes, order.held_out, order.seed)
     if (np.ptp(order.places[train], axis=0) == 0).all():
-        raise ValueError("place points at two places or more")
+        raise ValueError("points at two places or more are needed")
     task = Task(
         order.places[train],
         codes[train],
