@@ -87,7 +87,7 @@ def measured(folder, text, width, scheme):
 def test_a_report_fits_its_window_and_shows_all_of_its_parts(kind, width, scheme, pages, tmp_path):
     found, messages = measured(tmp_path, pages[kind], width, scheme)
     assert messages == []
-    assert len(found["sections"]) == 11
+    assert len(found["sections"]) == 12
     assert all(height > 60 for _, height in found["sections"])
     assert len(found["drawings"]) > 8
     assert min(found["drawings"]) > 15
