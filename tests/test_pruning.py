@@ -187,7 +187,7 @@ def test_trees_keep_their_draws_and_what_is_known_of_training_rows_is_of_them(cl
     assert not hasattr(small, "oob_score_")
     with pytest.raises(ValueError, match="this forest was pruned"):
         small.permutation_importance(X[:200], y[:200])
-    with pytest.raises(ValueError, match="the rows, columns"):
+    with pytest.raises(ValueError, match="these have changed"):
         small.set_params(warm_start=True, n_estimators=9).fit(X[:200], y[:200])
 
 

@@ -11,11 +11,8 @@ and extra-trees whose leaves are drawn to their parents.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 import warnings
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +20,6 @@ from typing import Any
 import numpy as np
 from benchmarks.harness.datasets import TableInfo
 from benchmarks.studies.portfolio import n_cuts, tune_tables
-from benchmarks.studies.portfolio_order import Cut, by_table, read_cuts, standard_error
 from benchmarks.studies.portfolio_table import MOST_UNITS, Cache, Problem, pose
 from numpy.typing import NDArray
 

@@ -17,6 +17,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -30,9 +31,12 @@ from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
 
-from committee.base.warn import Notice, heard, warn_of_each
+from committee.base.warn import warn
 
 _CGROUPS = Path("/sys/fs/cgroup")
+
+# The category of a warning, and what it says.
+Notice = tuple[type[Warning], str]
 
 # More threads than this are never of use, and their number must fit the engine.
 _MAX_THREADS = 1024
@@ -301,7 +305,7 @@ def in_order(
         for result, more in _with_notices(work, calls, n_workers, use_threads, own):
             notices += more
             yield result
-        warn_of_each(notices)
+        _warn_of_each(notices)
 
 
 def _with_notices(
@@ -314,7 +318,7 @@ def _with_notices(
     """Yield the results of calls and the warnings of each, by joblib where there are workers."""
     if n_workers == 1:
         for arguments in calls:
-            yield heard(work, *arguments)
+            yield _heard(work, *arguments)
         return
     prefer = "threads" if use_threads else "processes"
     backend, _ = get_active_backend(prefer=prefer)
@@ -325,7 +329,7 @@ def _with_notices(
     # joblib shares the cores among processes, but not among threads.
     is_crowded = in_threads and not own
     n_inner = max(1, usable_cores() // n_workers)
-    call = partial(_unheard if in_threads else heard, work)
+    call = partial(_unheard if in_threads else _heard, work)
     with _controller().limit(limits=n_inner) if is_crowded else nullcontext():
         yield from parallel(delayed(call)(*arguments) for arguments in calls)
 
@@ -333,6 +337,24 @@ def _with_notices(
 def _unheard(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
     """Do some work whose warnings go where they go."""
     return work(*arguments), []
+
+
+def _heard(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
+    """Do some work; return its result, and the warnings that it gave instead of giving them.
+
+    For processes, and for one thread alone: what Python does with warnings is the same for all
+    threads.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")  # the user's filters count when they are given
+        result = work(*arguments)
+    return result, [(each.category, str(each.message)) for each in caught]
+
+
+def _warn_of_each(notices: Iterable[Notice]) -> None:
+    """Give warnings, each of them once."""
+    for category, message in dict.fromkeys(notices):
+        warn(message, category)
 
 
 def _in_threads(

@@ -206,6 +206,8 @@ def _own_splitter(cv: Any, y: NDArray[Any], groups: Any, is_classifier: bool) ->
     """Return the splitter that `cv` stands for, with fewer folds where there are few rows."""
     if isinstance(cv, str):
         if cv == "time":
+            if len(y) < 2:
+                raise ValueError(f"cv='time' needs two rows or more; got n_samples={len(y)}")
             return TimeSeriesSplit(_count_folds(_N_FOLDS, [(len(y) - 1, "later rows")]))
         return LeaveOneOut() if groups is None else LeaveOneGroupOut()
     most = [(len(y), "rows") if groups is None else (len(np.unique(groups)), "groups")]
