@@ -55,7 +55,6 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_says(
     path, page_names, tmp_path, monkeypatch
 ):
     plt = pytest.importorskip("matplotlib.pyplot")
-    plt.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)
     text = path.read_text(encoding="utf-8")
     with np.printoptions(), contextlib.ExitStack() as stack:
@@ -106,11 +105,18 @@ def test_every_page_is_in_a_table_of_contents():
     assert [page for page in (ROOT / "docs").rglob("*.md") if page.resolve() not in listed] == []
 
 
+def test_a_star_import_brings_no_names_that_other_libraries_have_too():
+    names: dict = {}
+    exec("from committee import *", names)
+    assert set(committee._HOMES) - set(names) == {"load", "save"}
+    assert committee.load
+    assert committee.save
+
+
 API_NAMES = [
     (module, name)
     for module in (committee, committee.datasets, committee.losses, committee.theory)
-    for name in module.__all__
-    if not name.startswith("__")
+    for name in getattr(module, "_HOMES", module.__all__)
 ]
 
 
@@ -144,6 +150,7 @@ def tracked_text_files():
     )
     names = listing.stdout.split("\n") if listing.returncode == 0 else []
     suffixes = {".md", ".py", ".pyi", ".toml", ".yml", ".yaml", ".txt", ".cpp", ".hpp", ".json"}
+    suffixes |= {".js", ".css"}
     files = [ROOT / name for name in names if Path(name).suffix in suffixes] or PAGES
     return [path for path in files if path.is_file()]
 
@@ -183,8 +190,8 @@ def test_the_places_of_a_change_exist():
     """The page for contributors: its paths exist, and its names occur in the sources."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     chapter = page[page.index("## Where does my change go?") : page.index("## Style")]
-    files = [*SOURCES.rglob("*.py"), *SOURCES.glob("*.pyi"), *CORE.rglob("*.?pp")]
-    files += [*ROOT.glob("tests/**/*.py"), *ROOT.glob("tools/*.*")]
+    files = [*SOURCES.rglob("*.py"), *SOURCES.rglob("*.js"), *SOURCES.glob("*.pyi")]
+    files += [*CORE.rglob("*.?pp"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("tools/*.*")]
     others = [*ROOT.glob("docs/**/*.*"), *ROOT.glob("benchmarks/*"), *PAGES]
     there = {
         f"/{name_of(each)}"
@@ -268,7 +275,7 @@ def test_python_modules_import_what_their_folder_may_use():
         f"{name_of(path)} imports {needed}"
         for path in python_modules()
         for needed in imported_modules(path)
-        if needed not in committee.__all__
+        if needed not in {*committee._HOMES, "__version__"}
         and python_folder(needed) != folder_of(path, SOURCES)
         and python_folder(needed) not in may_use[folder_of(path, SOURCES)]
     ]

@@ -163,7 +163,9 @@ def _with_columns(source: Any, more: Floats) -> Columns:
     from committee.tables.column import Column
 
     n_own = source.n_features
-    names = None if source.names is None else (*source.names, *(f"+{k}" for k in range(more.shape[1])))
+    names = (
+        None if source.names is None else (*source.names, *(f"+{k}" for k in range(more.shape[1])))
+    )
 
     def read(position: int, where: str) -> Column:
         if position < n_own:

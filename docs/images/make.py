@@ -41,6 +41,7 @@ from committee import (
     diversity,
     plot_adaboost,
     plot_calibration,
+    plot_contribution_summary,
     plot_contributions,
     plot_decision,
     plot_diagnosis,
@@ -172,6 +173,8 @@ def penguin_forest() -> None:
     doubtful = int(model.predict_proba(X).max(axis=1).argmin())
     save("votes.png", plot_votes(model, X[doubtful : doubtful + 1]).figure)
     save("contributions.png", plot_contributions(model, X[doubtful : doubtful + 1], top=5).figure)
+    summary = plot_contribution_summary(model, X, label="Gentoo")
+    save("contribution-summary.png", summary.figure)
     save("proximity.png", plot_proximity(model, X, y, out_of_bag=True).figure)
 
 

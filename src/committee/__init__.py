@@ -39,6 +39,7 @@ _HOMES = {
     "PruningPath": "committee.inspection.pruning",
     "RandomForestClassifier": "committee.forests.random_forest",
     "RandomForestRegressor": "committee.forests.random_forest",
+    "RowExplanation": "committee.inspection.row_explanation",
     "StackingClassifier": "committee.combining.stacking.classifier",
     "StackingRegressor": "committee.combining.stacking.regressor",
     "VotingClassifier": "committee.combining.voting.classifier",
@@ -49,6 +50,7 @@ _HOMES = {
     "explain_rows": "committee.inspection.explain_rows",
     "export_rules": "committee.trees.export",
     "export_text": "committee.trees.export",
+    "join": "committee.inspection.joining",
     "load": "committee.files.model_file",
     "plot_adaboost": "committee.plots.adaboost",
     "plot_average_variance": "committee.plots.theory",
@@ -81,6 +83,7 @@ _HOMES = {
     "tune_max_features": "committee.forests.tuning",
 }
 
+# What `from committee import *` brings: all but `load` and `save`, which other libraries have too.
 __all__ = [
     "AdaBoostClassifier",
     "AdaBoostRegressor",
@@ -107,6 +110,7 @@ __all__ = [
     "PruningPath",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RowExplanation",
     "StackingClassifier",
     "StackingRegressor",
     "VotingClassifier",
@@ -118,7 +122,7 @@ __all__ = [
     "explain_rows",
     "export_rules",
     "export_text",
-    "load",
+    "join",
     "plot_adaboost",
     "plot_average_variance",
     "plot_bias_variance",
@@ -145,7 +149,6 @@ __all__ = [
     "plot_tuning",
     "plot_votes",
     "prune_ensemble",
-    "save",
     "train",
     "tune_max_features",
 ]
@@ -172,7 +175,9 @@ if TYPE_CHECKING:
     from committee.combining.voting.classifier import VotingClassifier
     from committee.combining.voting.regressor import VotingRegressor
     from committee.evaluation.bootstrap import BootstrapScore, bootstrap_score
-    from committee.files.model_file import ModelFileError, load, save
+    from committee.files.model_file import ModelFileError
+    from committee.files.model_file import load as load
+    from committee.files.model_file import save as save
     from committee.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
     from committee.forests.tuning import tune_max_features
@@ -180,7 +185,9 @@ if TYPE_CHECKING:
     from committee.inspection.diagnosis import Diagnosis
     from committee.inspection.diversity import Diversity, diversity
     from committee.inspection.explain_rows import explain_rows
+    from committee.inspection.joining import join
     from committee.inspection.pruning import PruningPath, prune_ensemble
+    from committee.inspection.row_explanation import RowExplanation
     from committee.plots.adaboost import plot_adaboost
     from committee.plots.bias_variance import plot_bias_variance
     from committee.plots.boosting import plot_training

@@ -159,7 +159,7 @@ def test_each_round_is_that_of_the_model(method, clouds):
 
 
 @pytest.mark.parametrize("method", ["tree", "forest", "adaboost", "boosting"])
-def test_cells_of_few_trees_are_exact_anywhere(method, moons, rng=np.random.default_rng(0)):
+def test_cells_of_few_trees_are_exact_anywhere(method, moons, rng):
     settings, model = MODELS[method]
     found = answer(moons, method, settings=settings, seed=3, rounds=7)
     model.fit(moons.places, moons.codes)
@@ -317,13 +317,15 @@ def test_hard_cases_have_an_answer_or_a_sentence(method, places):
     x, y = ([place[axis] for place in places] for axis in (0, 1))
     axes = {"x": [-2e12, 2e12], "y": [-2e12, 2e12]}
     content = {"points": {"x": x, "y": y, "class": codes}, "axes": axes, "method": method}
+    refusal = ""
     try:
         found = run(read_order(content | {"held_out": 0.3}))
     except ValueError as error:
-        assert 20 < len(str(error)) < 300
+        refusal = str(error)
     else:
         text = json.dumps(found, allow_nan=False)
         assert json.loads(text)["rounds"]
+    assert refusal == "" or 20 < len(refusal) < 300
 
 
 def test_classes_without_points_are_left_out(moons):

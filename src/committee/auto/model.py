@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -23,6 +22,7 @@ from committee.auto.improve import improved
 from committee.auto.known_files import known_rows
 from committee.auto.latency import committee_cost
 from committee.auto.leaderboard import Leaderboard
+from committee.auto.ledger import began
 from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE
 from committee.auto.prediction import member_values, predict_values
@@ -86,6 +86,7 @@ class AutoModel(CommitteeAnswers, Reporting):
         "_seed": whole(0, 2**64 - 1),
         "_fingerprint": whole(0, 2**32 - 1),
         "_budgets": tuple_of(real(0.0), least=1),
+        "_ending": maybe(TEXT),
     }
 
     quality: str
@@ -119,6 +120,7 @@ class AutoModel(CommitteeAnswers, Reporting):
     _seed: int
     _fingerprint: int
     _budgets: tuple[float, ...]
+    _ending: str
     _opened: Any
 
     _default_scoring: str
@@ -262,7 +264,7 @@ class AutoModel(CommitteeAnswers, Reporting):
         seed: int | None = None,
     ) -> CommitteeFit:
         """Read the rows and the parameters of a fit."""
-        begin = time.monotonic()
+        begin = began()
         seed = check_seed(self.random_state) if seed is None else seed
         table = AnyTable(X)
         running_fit().begin(table.n_rows, table.n_features)

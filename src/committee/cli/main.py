@@ -14,6 +14,14 @@ __all__ = ["main"]
 
 _MISSING = "the command line needs typer and rich: pip install 'committee[cli]'"
 
+# The character \b keeps lines as they are.
+_HELP = """From a table to the best committee of models, with a score to trust and a report.
+
+\b
+committee train churn.csv --target churned --report churn.html
+committee predict model.committee new.csv --out predictions.csv
+"""
+
 
 def main() -> None:
     """Run the `committee` command; the entry point of the console script."""
@@ -52,7 +60,7 @@ def make_app() -> "typer.Typer":
             typer.echo(f"committee {__version__}")
             raise typer.Exit
 
-    @app.callback()
+    @app.callback(help=_HELP)
     def root(
         version: Annotated[
             bool,
@@ -61,12 +69,7 @@ def make_app() -> "typer.Typer":
             ),
         ] = False,
     ) -> None:
-        r"""From a table to the best committee of models, with a score to trust and a report.
-
-        \b
-        committee train churn.csv --target churned --report churn.html
-        committee predict model.committee new.csv --out predictions.csv
-        """
+        """Take the options that stand before a command."""
 
     add_training_commands(app)
     add_model_commands(app)

@@ -41,10 +41,6 @@ class _LogLinkLoss(Loss):
         mean = weighted_mean(np.asarray(y, np.float64), weights)
         return np.log([max(mean, np.exp(-MAX_EXPONENT))])
 
-    def mean_scores(self, y: Target, weights: Floats | None) -> Floats:
-        """Return the logarithm of the weighted mean."""
-        return self.initial_scores(y, weights)
-
     def hessian_unit(self, initial: Floats) -> float:
         """Return the hessian of a row at the start: e^((2 - power) s).
 

@@ -179,7 +179,7 @@ class Loss(ABC):
     def mean_scores(self, y: Target, weights: Floats | None) -> Floats:
         """Return the constant scores that predict the mean of the target, for ``init="mean"``.
 
-        The default takes a score as the prediction; for classes it is `initial_scores`.
+        For numbers they are the `scores_of` of the mean, for classes `initial_scores`.
 
         Parameters
         ----------
@@ -195,7 +195,8 @@ class Loss(ABC):
         """
         if self.n_classes is not None:
             return self.initial_scores(y, weights)
-        return np.full(self.n_scores, weighted_mean(np.asarray(y, np.float64), weights))
+        mean = weighted_mean(np.asarray(y, np.float64), weights)
+        return np.asarray(self.scores_of(np.full((1, self.n_scores), mean))[0])
 
     def mean_loss(self, y: Target, scores: Floats, weights: Floats | None) -> float:
         """Return the weighted mean of `row_losses`.
@@ -351,7 +352,7 @@ class Loss(ABC):
         """
         if self.n_classes is not None or type(self).predictions is not Loss.predictions:
             raise ValueError(
-                f'init must be None, "zero" or "mean" with {self!r}, which does not define '
+                f'init must be None or "zero" with {self!r}, which does not define '
                 "scores_of: how predictions of another model become its scores"
             )
         return predicted

@@ -29,6 +29,11 @@
 namespace committee {
 namespace {
 
+// In the memory that a thread is born with. Otherwise a thread asks for it when it first looks, and
+// glibc ends the process where there is none left.
+#if defined(__GNUC__) && !defined(_WIN32)
+[[gnu::tls_model("initial-exec")]]
+#endif
 thread_local bool is_inside_task = false;
 
 class InsideTask {

@@ -106,6 +106,8 @@ function newWeights(normalizer, beta, error, round) {
       strong(shown(down)), ":"),
     equation(
       [name("w"), "←", frac(["w", sup("e", ["±", sub("β", round)])], sub("Z", round))],
+    ),
+    equation(
       [sub("Z", round), "=", "2", root([sub("ε", round), "(", "1", "−", sub("ε", round), ")"]), "=",
         2 * Math.sqrt(error * (1 - error))],
     ),
