@@ -359,6 +359,14 @@ class BaggingModel(MetaEstimator):
                 "start anew"
             )
 
+    def _was_fitted_to(self, X: Any, y: Any) -> bool:
+        """Whether this is the training table, in its order; never of tables that are no arrays."""
+        table = self._open(X)
+        cells = table.native
+        if not isinstance(cells, np.ndarray) or cells.dtype.kind not in "fiub":
+            return False
+        return data_fingerprint(table, self._read_target(y)[0].table) == self._fingerprint
+
     def _recorder(self, target: ScoredTarget) -> OobRecorder | None:
         if is_false(self.oob_score) and self.weighting is None:
             return None
