@@ -263,7 +263,6 @@ def test_what_is_no_ensemble_is_told(classes):
 
 def test_the_picture_has_both_curves_and_the_pruned_ensemble(classes):
     plt = pytest.importorskip("matplotlib.pyplot")
-    plt.switch_backend("Agg")
     X, y = classes
     forest = RandomForestClassifier(25, random_state=0).fit(X[:200], y[:200])
     _, path = prune_ensemble(forest, X[200:], y[200:], n_members=7)

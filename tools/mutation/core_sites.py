@@ -127,7 +127,9 @@ def with_mutants(data: bytes, sites: dict[int, Site]) -> bytes:
         made, at = b"", begin
         while inner:
             number, site = inner[0]
-            same = [each for each in inner if (each[1].begin, each[1].end) == (site.begin, site.end)]
+            same = [
+                each for each in inner if (each[1].begin, each[1].end) == (site.begin, site.end)
+            ]
             below = [e for e in inner if e not in same and e[1].end <= site.end]
             inner = [each for each in inner if each[1].begin >= site.end]
             original = rewrite(site.begin, site.end, below)

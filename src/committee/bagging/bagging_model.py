@@ -15,6 +15,8 @@ from sklearn.utils import get_tags
 from committee.bagging.bagged_trees import grow_members, runs_in_engine
 from committee.bagging.samples import Draws, SampleFits
 from committee.base.arrays import Floats
+from committee.base.joined_sampler import Draws as MemberDraws
+from committee.base.joined_sampler import JoinedSampler, join_draws
 from committee.base.params import (
     check_bool,
     check_choice,
@@ -61,8 +63,8 @@ class BaggingModel(MetaEstimator):
         "n_features_in_": maybe(whole(1, size="features")),
         "estimators_": instance(TreeMembers) | list_of(FITTED, "members", least=1),
         "estimator_weights_": maybe(array("f8", "members", low=0.0, finite=True)),
-        "_row_sampler": instance(RowSampler),
-        "_feature_sampler": NOTHING | instance(RowSampler),
+        "_row_sampler": instance(RowSampler, JoinedSampler),
+        "_feature_sampler": NOTHING | instance(RowSampler, JoinedSampler),
         "_seed": whole(),
         "_fingerprint": whole(-1),
     }
@@ -89,8 +91,8 @@ class BaggingModel(MetaEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     estimator_weights_: Floats
-    _row_sampler: RowSampler
-    _feature_sampler: RowSampler | None
+    _row_sampler: MemberDraws
+    _feature_sampler: MemberDraws | None
     _seed: int
     _fingerprint: int
 
@@ -335,25 +337,27 @@ class BaggingModel(MetaEstimator):
         names = getattr(self, "feature_names_in_", None)
         known = None if names is None else tuple(names)
         old, new = self._feature_sampler, draws.features
-        is_same = (
-            draws.rows.draws_like(self._row_sampler)
-            and (old is new is None or (old and new and new.draws_like(old)))
-            and (table.n_features, table.names) == (self._n_features, known)
-            and data_fingerprint(table, target.table) == self._fingerprint
+        has_same_draws = draws.rows.draws_like(self._row_sampler) and (
+            old is new is None or bool(old and new and new.draws_like(old))
         )
+        changed = {
+            "the columns of X": (table.n_features, table.names) != (self._n_features, known),
+            "what is drawn (the number of rows, weights, groups, or the parameters of draws)": (
+                not has_same_draws
+            ),
+        }
         for name in attributes.keys() & {"classes_", "n_outputs_"}:
-            is_same = is_same and np.array_equal(getattr(self, name), attributes[name])
-        if not is_same:
+            value, now = getattr(self, name), attributes[name]
+            changed[f"{name}, {value!r} and now {now!r}"] = not np.array_equal(value, now)
+        found = [what for what, has_changed in changed.items() if has_changed]
+        if not found and data_fingerprint(table, target.table) != self._fingerprint:
+            found = ["the cells of X or the target, or members were left out or joined"]
+        if found:
             raise ValueError(
                 "warm_start=True adds members that learn from the table of the last fit in the "
-                "same way; the rows, columns, target, weights, groups or the parameters of the "
-                "draws have changed. Set warm_start=False to start anew"
+                f"same way, but these have changed: {'; '.join(found)}. Set warm_start=False to "
+                "start anew"
             )
-
-    def _was_fitted_to(self, X: Any, y: Any) -> bool:
-        """Whether this is the training table; of frames only the targets are compared."""
-        target = self._read_target(y)[0]
-        return data_fingerprint(self._open(X), target.table) == self._fingerprint
 
     def _recorder(self, target: ScoredTarget) -> OobRecorder | None:
         if is_false(self.oob_score) and self.weighting is None:
@@ -379,11 +383,40 @@ class BaggingModel(MetaEstimator):
             small.estimators_ = members.picked(numbers)
         else:
             small.estimators_ = [members[number] for number in numbers]
-        small._row_sampler = rows.picked(numbers)
-        small._feature_sampler = None if features is None else features.picked(numbers)
-        small._fingerprint = -1  # of no table: members can no longer join those of the last fit
+        if (numbers != np.arange(len(numbers))).any():  # the first are those of a smaller fit
+            small._row_sampler = rows.picked(numbers)
+            small._feature_sampler = None if features is None else features.picked(numbers)
+            small._fingerprint = -1  # of no table: members can no longer join those of the last fit
         small.set_params(n_estimators=len(numbers), warm_start=False)
         return small
+
+    def _joined(self, others: Sequence[Self]) -> Self:
+        """Return an ensemble of the members of several ones."""
+        models, whole = [self, *others], copy(self)
+        for name in (*OOB_ATTRIBUTES, "estimator_weights_"):
+            whole.__dict__.pop(name, None)
+        sizes = [len(model) for model in models]
+        if any(hasattr(model, "estimator_weights_") for model in models):
+            parts = [model._weights() / model._weights().sum() * len(model) for model in models]
+            whole.estimator_weights_ = np.concatenate(parts) / sum(sizes)
+        rows = join_draws(
+            [each._row_sampler for each in models],
+            sizes,
+            [each._row_sampler.n_rows for each in models],
+        )
+        assert rows is not None
+        whole._row_sampler = rows
+        features = [model._feature_sampler for model in models]
+        whole._feature_sampler = join_draws(features, sizes, [self._n_features] * len(models))
+        members = [model.estimators_ for model in models]
+        forests = [each for each in members if isinstance(each, TreeMembers)]
+        if len(forests) == len(members):
+            whole.estimators_ = TreeMembers.joined(forests, whole._feature_sampler)
+        else:
+            whole.estimators_ = [member for each in members for member in each]
+        whole._fingerprint = -1  # of no table
+        whole.set_params(n_estimators=sum(sizes), warm_start=False)
+        return whole
 
     # ---- predictions of the members ----
 

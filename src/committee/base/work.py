@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar, copy_context
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,6 +29,8 @@ import joblib
 from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
+
+from committee.base.warn import Notice, heard, warn_of_each
 
 _CGROUPS = Path("/sys/fs/cgroup")
 
@@ -284,24 +286,53 @@ def in_order(
     use_threads: bool,
     own: bool,
 ) -> Iterator[Any]:
-    """Yield the results of calls that run side by side, in the order of the calls."""
-    if n_workers == 1:
+    """Yield the results of calls that run side by side, in the order of the calls.
+
+    Work with estimators of other libraries, ``own=False``, gives a warning once, at the end, and
+    not once a call.
+    """
+    if own and n_workers == 1:
         for arguments in calls:
             yield work(*arguments)
-        return
-    if own and use_threads:
+    elif own and use_threads:
         yield from _in_threads(work, calls, n_workers)
+    else:
+        notices: list[Notice] = []
+        for result, more in _with_notices(work, calls, n_workers, use_threads, own):
+            notices += more
+            yield result
+        warn_of_each(notices)
+
+
+def _with_notices(
+    work: Callable[..., Any],
+    calls: Iterable[tuple[Any, ...]],
+    n_workers: int,
+    use_threads: bool,
+    own: bool,
+) -> Iterator[tuple[Any, list[Notice]]]:
+    """Yield the results of calls and the warnings of each, by joblib where there are workers."""
+    if n_workers == 1:
+        for arguments in calls:
+            yield heard(work, *arguments)
         return
     prefer = "threads" if use_threads else "processes"
     backend, _ = get_active_backend(prefer=prefer)
     # Results are used as they come, where the backend can; else they wait for the last one.
     kind = "generator" if getattr(backend, "supports_return_generator", False) else "list"
     parallel = Parallel(n_jobs=n_workers, prefer=prefer, return_as=kind)
+    in_threads = bool(getattr(backend, "uses_threads", False))
     # joblib shares the cores among processes, but not among threads.
-    is_crowded = getattr(backend, "uses_threads", False) and not own
+    is_crowded = in_threads and not own
     n_inner = max(1, usable_cores() // n_workers)
+    call = partial(_unheard if in_threads else heard, work)
     with _controller().limit(limits=n_inner) if is_crowded else nullcontext():
-        yield from parallel(delayed(work)(*arguments) for arguments in calls)
+        yield from parallel(delayed(call)(*arguments) for arguments in calls)
+
+
+def _unheard(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
+    """Do some work whose warnings go where they go."""
+    return work(*arguments), []
 
 
 def _in_threads(

@@ -17,7 +17,7 @@ from committee.base.work import FitLog, Progress, resolve_threads, running_fit
 from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum, start_of
 from committee.boosting.any_learner import AnyLearner
 from committee.boosting.defaults import BoostingChoices, choose
-from committee.boosting.fitted import FittedBoosting
+from committee.boosting.fitted import FittedBoosting, params_until
 from committee.boosting.rounds import (
     BoostingJob,
     RoundChoice,
@@ -200,13 +200,22 @@ class BoostingFit:
             "learning_rate_": choices.learning_rate,
             "round_choice_": round_choice,
             "chosen_params_": choices.params(fitted["n_estimators_"]),
-            "_params_of_rounds": self.params.of_rounds(choices.params(fitted["n_estimators_"])),
+            "_params_of_rounds": self._params_of_rounds(choices, fitted["n_estimators_"]),
         }
         if table.names is not None:
             attributes["feature_names_in_"] = np.array(table.names, dtype=object)
         if table.schema is not None:
             attributes["schema_"] = table.schema
         return attributes
+
+    def _params_of_rounds(
+        self, choices: BoostingChoices, n_rounds: int
+    ) -> list[tuple[int, dict[str, Any]]]:
+        """Return the parameters of all rounds, see `FittedBoosting`."""
+        before = [] if self.last is None else self.last.params_of_rounds
+        if before and before[-1][0] >= n_rounds:
+            return params_until(before, n_rounds)
+        return [*before, (n_rounds, self.params.of_rounds(choices.params(n_rounds)))]
 
     def _outcome(
         self,

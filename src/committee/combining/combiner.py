@@ -155,6 +155,10 @@ class NamedMembers(Estimator, ABC):
         fitted = dict(zip([name for name, _ in pairs], members, strict=True))
         return Bunch(**{name: fitted.get(name, "drop") for name, _ in self.estimators})
 
+    def _sk_visual_block_(self) -> Any:
+        """Return what notebooks show: the members, side by side."""
+        return side_by_side(self.estimators)
+
     # ---- tags and routing ----
 
     def __sklearn_tags__(self) -> Any:
@@ -454,6 +458,20 @@ def read_labels(y: Any, fitted: Named, name: str) -> tuple[NDArray[Any], NDArray
     if len(everything) == len(labels):
         return codes, labels
     return np.searchsorted(everything, labels)[codes].astype(np.int32), everything
+
+
+def visual_block(kind: str, *arguments: Any, **options: Any) -> Any:
+    """Return a block of scikit-learn's diagrams of estimators, "serial" or "parallel"."""
+    try:
+        from sklearn.utils._repr_html.estimator import _VisualBlock
+    except ImportError:  # before 1.7
+        from sklearn.utils._estimator_html_repr import _VisualBlock
+    return _VisualBlock(kind, *arguments, **options)
+
+
+def side_by_side(pairs: Any, **options: Any) -> Any:
+    names, members = zip(*pairs, strict=True)
+    return visual_block("parallel", members, names=names, **options)
 
 
 def _checked_pairs(pairs: Any, where: str, kind: str, others: tuple[str, ...]) -> Named:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
@@ -17,7 +19,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import has_fit_parameter
 
-from committee.base.params import Estimator, is_false
+from committee.base.params import Estimator, is_false, sliced
 from committee.tables.native_table import reads_tables
 
 
@@ -55,10 +57,20 @@ class MetaEstimator(Estimator, ABC):
         self._check_fitted()
         return len(self.estimators_)
 
-    def __getitem__(self, index: int) -> Any:
-        """Return a member."""
+    def __getitem__(self, index: int | slice) -> Any:
+        """Return a member, or an ensemble of some of them: ``model[:50]`` has the first 50."""
         self._check_fitted()
+        if isinstance(index, slice):
+            return self._picked(self._sliced(index))
         return self.estimators_[index]
+
+    @abstractmethod
+    def _picked(self, numbers: NDArray[np.int64]) -> Self:
+        """Return an ensemble of some of the members."""
+
+    def _sliced(self, index: slice) -> NDArray[np.int64]:
+        """Return the numbers of the members in a slice."""
+        return sliced(index, len(self), type(self).__name__)
 
     def __iter__(self) -> Iterator[Any]:
         self._check_fitted()

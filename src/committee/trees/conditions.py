@@ -186,6 +186,19 @@ class Condition:
         return trimmed(text) if self.kind == "number" else text
 
 
+def branch_text(branch: Branch, condition: Condition, decimals: int) -> str:
+    """Return a branch in words; of levels only those that can still arrive at the node."""
+    name = clean_name(condition.name)
+    if branch.asks_presence:
+        return f"{name} is {'present' if branch.operator == '<=' else 'missing'}"
+    if branch.operator == "in" or branch.kind == "boolean":
+        return f"{name} {condition.predicate()}{condition.exceptions()}"
+    assert branch.threshold is not None
+    threshold = threshold_text(branch.threshold, branch.kind, decimals, condition.order)
+    missing = " or missing" if condition.names_missing and condition.takes_missing else ""
+    return f"{name} {branch.operator:<2} {threshold}{missing}"
+
+
 def _tightest(choose: Any, *bounds: float | int | None) -> float | int | None:
     given = [bound for bound in bounds if bound is not None]
     return choose(given) if given else None

@@ -19,7 +19,12 @@ from committee.base.arrays import Floats, Rows
 from committee.base.params import check_bool, check_choice, check_real, is_false, is_real
 from committee.base.warn import warn
 from committee.base.work import Progress, plain_algebra
-from committee.combining.combiner import CommitteeModel, check_member_kind
+from committee.combining.combiner import (
+    CommitteeModel,
+    check_member_kind,
+    side_by_side,
+    visual_block,
+)
 from committee.combining.convex_weights import ConvexClassifier, ConvexRegressor
 from committee.combining.level_one import (
     LayerPlan,
@@ -290,6 +295,13 @@ class StackingModel(TransformerMixin, CommitteeModel):
         self.estimators, *later = lists
         if self.layers is not None:
             self.layers = later
+
+    def _sk_visual_block_(self) -> Any:
+        """Return what notebooks show: the layers, and the meta-learner after them."""
+        final = self._linear_final() if self.final_estimator is None else self.final_estimator
+        lists = [*self._member_lists(), [("final_estimator", final)]]
+        blocks = tuple(side_by_side(pairs, dash_wrapped=False) for pairs in lists)
+        return visual_block("serial", blocks, dash_wrapped=False)
 
     def _check_switches(self) -> None:
         super()._check_switches()
