@@ -99,7 +99,8 @@ def _choose(
             f"{name} needs a column of 2 to {MAX_CLASSES} classes; its columns are {listed(cells)}"
         )
     texts = [each for each in groups if each not in numbers]
-    ends = [each for each in (list(cells)[-1], next(iter(cells))) if each in texts]
+    names = tuple(cells)
+    ends = [each for each in (names[-1], names[0]) if each in texts]
     color = columns[2] or [*ends, *texts[::-1], *groups[::-1]][0]
     if color not in groups:
         raise TableFileError(f"column {color!r} must have 2 to {MAX_CLASSES} different values")
