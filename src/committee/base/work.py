@@ -17,6 +17,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -30,7 +31,7 @@ from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
 
-from committee.base.warn import Notice, heard, warn_of_each
+from committee.base.warn import warn
 
 _CGROUPS = Path("/sys/fs/cgroup")
 
@@ -266,6 +267,9 @@ class WorkingThreads:
 
 # --- side by side -------------------------------------------------------------------------------
 
+# The category of a warning, and its message.
+Notice = tuple[type[Warning], str]
+
 
 def count_workers(n_jobs: int | None, own: bool) -> int:
     """Return how many members are worked on side by side.
@@ -301,7 +305,8 @@ def in_order(
         for result, more in _with_notices(work, calls, n_workers, use_threads, own):
             notices += more
             yield result
-        warn_of_each(notices)
+        for category, message in dict.fromkeys(notices):
+            warn(message, category)
 
 
 def _with_notices(
@@ -314,7 +319,7 @@ def _with_notices(
     """Yield the results of calls and the warnings of each, by joblib where there are workers."""
     if n_workers == 1:
         for arguments in calls:
-            yield heard(work, *arguments)
+            yield _recorded(work, *arguments)
         return
     prefer = "threads" if use_threads else "processes"
     backend, _ = get_active_backend(prefer=prefer)
@@ -325,13 +330,24 @@ def _with_notices(
     # joblib shares the cores among processes, but not among threads.
     is_crowded = in_threads and not own
     n_inner = max(1, usable_cores() // n_workers)
-    call = partial(_unheard if in_threads else heard, work)
+    call = partial(_unrecorded if in_threads else _recorded, work)
     with _controller().limit(limits=n_inner) if is_crowded else nullcontext():
         yield from parallel(delayed(call)(*arguments) for arguments in calls)
 
 
-def _unheard(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
-    """Do some work whose warnings go where they go."""
+def _recorded(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
+    """Do some work; return its result, and its warnings instead of giving them.
+
+    For processes, and for one thread alone: what Python does with warnings is the same for all
+    threads.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        result = work(*arguments)
+    return result, [(each.category, str(each.message)) for each in caught]
+
+
+def _unrecorded(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
+    """Do some work that gives its warnings itself."""
     return work(*arguments), []
 
 
