@@ -15,8 +15,8 @@ from sklearn.utils import get_tags
 from committee.bagging.bagged_trees import grow_members, runs_in_engine
 from committee.bagging.samples import Draws, SampleFits
 from committee.base.arrays import Floats
-from committee.base.joined_sampler import Draws as MemberDraws
-from committee.base.joined_sampler import JoinedSampler, join_draws
+from committee.base.slicing import Draws as MemberDraws
+from committee.base.slicing import JoinedSampler, join_draws
 from committee.base.params import (
     check_bool,
     check_choice,

@@ -35,9 +35,6 @@ from committee.base.warn import warn
 
 _CGROUPS = Path("/sys/fs/cgroup")
 
-# The category of a warning, and what it says.
-Notice = tuple[type[Warning], str]
-
 # More threads than this are never of use, and their number must fit the engine.
 _MAX_THREADS = 1024
 
@@ -270,6 +267,9 @@ class WorkingThreads:
 
 # --- side by side -------------------------------------------------------------------------------
 
+# The category of a warning, and its message.
+Notice = tuple[type[Warning], str]
+
 
 def count_workers(n_jobs: int | None, own: bool) -> int:
     """Return how many members are worked on side by side.
@@ -305,7 +305,8 @@ def in_order(
         for result, more in _with_notices(work, calls, n_workers, use_threads, own):
             notices += more
             yield result
-        _warn_of_each(notices)
+        for category, message in dict.fromkeys(notices):
+            warn(message, category)
 
 
 def _with_notices(
@@ -318,7 +319,7 @@ def _with_notices(
     """Yield the results of calls and the warnings of each, by joblib where there are workers."""
     if n_workers == 1:
         for arguments in calls:
-            yield _heard(work, *arguments)
+            yield _recorded(work, *arguments)
         return
     prefer = "threads" if use_threads else "processes"
     backend, _ = get_active_backend(prefer=prefer)
@@ -329,32 +330,26 @@ def _with_notices(
     # joblib shares the cores among processes, but not among threads.
     is_crowded = in_threads and not own
     n_inner = max(1, usable_cores() // n_workers)
-    call = partial(_unheard if in_threads else _heard, work)
+    call = partial(_unrecorded if in_threads else _recorded, work)
     with _controller().limit(limits=n_inner) if is_crowded else nullcontext():
         yield from parallel(delayed(call)(*arguments) for arguments in calls)
 
 
-def _unheard(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
-    """Do some work whose warnings go where they go."""
-    return work(*arguments), []
-
-
-def _heard(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
-    """Do some work; return its result, and the warnings that it gave instead of giving them.
+def _recorded(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
+    """Do some work; return its result, and its warnings instead of giving them.
 
     For processes, and for one thread alone: what Python does with warnings is the same for all
     threads.
     """
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")  # the user's filters count when they are given
+        warnings.simplefilter("always")  # the user\'s filters count when they are given
         result = work(*arguments)
     return result, [(each.category, str(each.message)) for each in caught]
 
 
-def _warn_of_each(notices: Iterable[Notice]) -> None:
-    """Give warnings, each of them once."""
-    for category, message in dict.fromkeys(notices):
-        warn(message, category)
+def _unrecorded(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
+    """Do some work that gives its warnings itself."""
+    return work(*arguments), []
 
 
 def _in_threads(

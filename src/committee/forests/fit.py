@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from committee import _core
 from committee.base.arrays import Floats
-from committee.base.joined_sampler import Draws
 from committee.base.params import (
     check_bool,
     check_choice,
@@ -29,6 +28,7 @@ from committee.base.params import (
     is_false,
 )
 from committee.base.sampling import RowSampler, plan_features, plan_rows, row_seed, tree_seed
+from committee.base.slicing import Draws
 from committee.base.warn import warn
 from committee.base.work import FitLog, Progress, resolve_threads
 from committee.evaluation.oob import OobEstimates
