@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from committee.auto.decision import Decision
 from committee.auto.distillation import Student, agreement
@@ -163,6 +164,9 @@ def small_tree(
     )
 
 
+_Nodes = tuple[tuple[str, ...], NDArray[np.int32], Floats, Floats]
+
+
 def _score(unseen: Unseen, values: Floats, rows: Rows) -> float:
     """Return the score of predictions of some rows."""
     spread = np.zeros((unseen.target.n_rows, values.shape[1]))
@@ -173,7 +177,7 @@ def _score(unseen: Unseen, values: Floats, rows: Rows) -> float:
         return float("nan")
 
 
-def _nodes(tree: Any, table: Source, values: Floats, weights: Floats) -> tuple[Any, ...]:
+def _nodes(tree: Any, table: Source, values: Floats, weights: Floats) -> _Nodes:
     """Return the words, depths, shares and mean predictions of the nodes of a tree."""
     view: TreeView = tree.tree_
     names = feature_names_of(view, None)

@@ -15,8 +15,6 @@ from sklearn.utils import get_tags
 from committee.bagging.bagged_trees import grow_members, runs_in_engine
 from committee.bagging.samples import Draws, SampleFits
 from committee.base.arrays import Floats
-from committee.base.slicing import Draws as MemberDraws
-from committee.base.slicing import JoinedSampler, join_draws
 from committee.base.params import (
     check_bool,
     check_choice,
@@ -29,6 +27,8 @@ from committee.base.params import (
     is_real,
 )
 from committee.base.sampling import RowSampler, plan_features, plan_rows
+from committee.base.slicing import Draws as MemberDraws
+from committee.base.slicing import JoinedSampler, join_draws
 from committee.base.warn import warn
 from committee.base.work import (
     Progress,
