@@ -21,6 +21,7 @@ from committee.base.arrays import Floats, Rows
 from committee.files.codec_classes import register
 from committee.files.parts import NUMBER, TEXT, Part, array, tuple_of
 from committee.tables.source import Source, read_once
+from committee.trees.branch import Branch
 from committee.trees.conditions import (
     Condition,
     branch_text,
@@ -31,7 +32,7 @@ from committee.trees.conditions import (
     threshold_text,
     trimmed,
 )
-from committee.trees.tree_view import Branch, TreeView
+from committee.trees.tree_view import TreeView
 
 _LEAVES, _LEAST_GAIN = 8, 0.005  # at most; of a split, of the impurity of all rows
 _MOST_COLUMNS = 20  # that it learns from, the most important ones

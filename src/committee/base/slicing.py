@@ -177,3 +177,20 @@ def join_draws(
             parts.append(everything if sampler is None else sampler)
             counts.append(size)
     return JoinedSampler(parts, counts)
+
+
+def refuse_changes(members: str, found: Sequence[str]) -> None:
+    """Raise ValueError if new members would not be like those of the last fit.
+
+    Parameters
+    ----------
+    members : str
+        "members" or "trees".
+    found : sequence of str
+        What has changed since.
+    """
+    if found:
+        raise ValueError(
+            f"warm_start=True adds {members} that learn from the table of the last fit in the same "
+            f"way, but these have changed: {'; '.join(found)}. Set warm_start=False to start anew"
+        )

@@ -17,7 +17,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from committee.tables.table import FeatureInfo
-    from committee.trees.tree_view import Branch, TreeView
+    from committee.trees.branch import Branch
+    from committee.trees.tree_view import TreeView
 
 _SHOWN_LEVELS = 12
 
