@@ -25,7 +25,21 @@ import committee
 from committee.files import archive
 from committee.files.model_file import ModelFileError
 
-ODD = [b"", b"\0", b"\xff", b"-1", b"1e999", b"NaN", b"null", b'""', b"[]", b"{}", b"0", b"<f4", b"|O"]
+ODD = [
+    b"",
+    b"\0",
+    b"\xff",
+    b"-1",
+    b"1e999",
+    b"NaN",
+    b"null",
+    b'""',
+    b"[]",
+    b"{}",
+    b"0",
+    b"<f4",
+    b"|O",
+]
 ODD += [b"(0,)", b"9" * 25, b"True", b"<i8", b"<U9", b"\x93NUMPY", b"PK\x03\x04", b'{"array":0}']
 
 

@@ -70,7 +70,9 @@ def show(results: list[Path]) -> None:
     for folder in sorted(counts, key=lambda name: (name == "all", name)):
         count = counts[folder]
         missed = count.total() - count["noticed"] - count["pages"]
-        print(f"| `{folder}` | {count.total()} | {count['noticed']} | {count['pages']} | {missed} |")
+        print(
+            f"| `{folder}` | {count.total()} | {count['noticed']} | {count['pages']} | {missed} |"
+        )
     for each in lines:
         if each["fate"] != "noticed":
             print(f"\n{each['fate']} {each['name']} {each['path']}:{each['line']} {each['kind']}")

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import tree_sitter_cpp
-from tree_sitter import Language, Node, Parser
-
 from mutation.site import FUNCTIONS, OPERATORS, Site
+from tree_sitter import Language, Node, Parser
 
 # What has to be known when it is compiled, and words.
 CONSTANT = {
@@ -127,7 +126,9 @@ def with_mutants(data: bytes, sites: dict[int, Site]) -> bytes:
         made, at = b"", begin
         while inner:
             number, site = inner[0]
-            same = [each for each in inner if (each[1].begin, each[1].end) == (site.begin, site.end)]
+            same = [
+                each for each in inner if (each[1].begin, each[1].end) == (site.begin, site.end)
+            ]
             below = [e for e in inner if e not in same and e[1].end <= site.end]
             inner = [each for each in inner if each[1].begin >= site.end]
             original = rewrite(site.begin, site.end, below)

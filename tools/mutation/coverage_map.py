@@ -29,9 +29,7 @@ FOLDER = WORK / "map"
 TRACED = ["-DCOMMITTEE_FLAGS=-fsanitize-coverage=trace-pc -g1 -O1"]
 
 
-def build_engine(
-    source: Path, build: Path, options: list[str], log: IO[str] | None = None
-) -> Path:
+def build_engine(source: Path, build: Path, options: list[str], log: IO[str] | None = None) -> Path:
     """Compile the engine of a source tree; returns the library."""
     folder = subprocess.check_output([sys.executable, "-m", "nanobind", "--cmake_dir"], text=True)
     configure = ["cmake", "-G", "Ninja", "-S", str(source), "-B", str(build)]
@@ -133,7 +131,9 @@ class CoverageMap:
     def sizes(self) -> dict[str, int]:
         """How much each test runs: lines of Python and blocks of C++."""
         sizes = {name: len(blocks) for name, blocks in self.blocks.items()}
-        query = "select context.context, numbits from line_bits join context on context.id=context_id"
+        query = (
+            "select context.context, numbits from line_bits join context on context.id=context_id"
+        )
         for name, bits in self.lines.execute(query):
             if name in sizes:
                 sizes[name] += int.from_bytes(bits, "little").bit_count()

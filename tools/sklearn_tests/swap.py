@@ -32,7 +32,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.when == "call" or report.outcome != "passed":
         known = OUTCOMES.get(report.nodeid)
-        OUTCOMES[report.nodeid] = "failed" if "failed" in (known, report.outcome) else report.outcome
+        OUTCOMES[report.nodeid] = (
+            "failed" if "failed" in (known, report.outcome) else report.outcome
+        )
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:
