@@ -1,6 +1,7 @@
 """Where memory runs out, fits raise a MemoryError and leave the estimator as it was."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,10 @@ def found():
     if not sys.platform.startswith("linux"):
         pytest.skip("reads the size of the address space from /proc")
     child = [sys.executable, str(Path(__file__).parent / "memory_child.py")]
-    run = subprocess.run(child, capture_output=True, text=True, check=False)
+    more = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
+    run = subprocess.run(
+        child, env=os.environ | more, capture_output=True, text=True, check=False, timeout=300
+    )
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     return {name: rest for name, *rest in lines} | {"ended": (run.returncode, run.stderr)}
 

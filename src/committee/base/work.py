@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import math
+import mmap
 import multiprocessing
 import numbers
 import os
@@ -352,6 +353,10 @@ def _unrecorded(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[No
     return work(*arguments), []
 
 
+# The stack of a thread, and what the C library maps for what it allocates.
+_THREAD_BYTES = 160 * 2**20
+
+
 def _in_threads(
     work: Callable[..., Any], calls: Iterable[tuple[Any, ...]], n_workers: int
 ) -> Iterator[Any]:
@@ -364,13 +369,35 @@ def _in_threads(
         with working, config_context(**config):
             return work(*arguments)
 
-    with ThreadPoolExecutor(n_workers) as pool:
+    if not _has_room(n_workers * _THREAD_BYTES):
+        yield from map(call, calls)
+        return
+    are_born = threading.Event()
+    with ThreadPoolExecutor(n_workers, initializer=are_born.wait) as pool:
         try:
-            yield from pool.map(lambda arguments: context.copy().run(call, arguments), calls)
+            try:
+                results = pool.map(lambda arguments: context.copy().run(call, arguments), calls)
+            finally:
+                are_born.set()
+            yield from results
         except BaseException:
-            # What waits was called off by `map`; who works would be waited for.
+            # What waits is called off; who works would be waited for.
+            pool.shutdown(wait=False, cancel_futures=True)
             working.interrupt()
             raise
+
+
+def _has_room(n_bytes: int) -> bool:
+    """Whether the process may map so much more.
+
+    Python waits forever for a thread that is born where no memory is left, so threads start where
+    there is room for all of them, and work only when all have started.
+    """
+    try:
+        mmap.mmap(-1, n_bytes).close()
+    except OSError:
+        return False
+    return True
 
 
 def plain_algebra(n_cells: int, own: bool) -> AbstractContextManager[Any]:
