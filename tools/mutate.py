@@ -95,7 +95,7 @@ def main() -> None:
     shows = commands.add_parser("show", help="print a table of results")
     shows.add_argument("results", nargs="+", type=Path)
     chosen = parser.parse_args()
-    os.nice(10)
+    os.nice(5)
     if chosen.command == "map":
         coverage_map.make(chosen.tests)
     elif chosen.command == "run":
