@@ -31,6 +31,7 @@ from committee.auto.reporting import Reporting
 from committee.base.arrays import Floats
 from committee.base.params import Estimator, check_real, check_seed
 from committee.base.work import FitLog, running_fit
+from committee.evaluation.metric_names import scorer_name
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.parts import (
     FITTED,
@@ -277,7 +278,7 @@ class AutoModel(CommitteeAnswers, Reporting):
             rows = np.flatnonzero(target.counted)
             table, target = AnyTable(table.take(rows, None)), target.part(rows)
             order = order.part(rows)
-        scoring = self._default_scoring if self.scoring is None else self.scoring
+        scoring = self._default_scoring if self.scoring is None else scorer_name(self.scoring)
         resolve_metric(scoring, "scoring")
         metric = CommitteeMetric(target, self._scoring_for(scoring, target), "scoring")
         return CommitteeFit(

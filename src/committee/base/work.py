@@ -163,14 +163,15 @@ class Progress:
         self._n_done += 1
         self.show(self._n_done)
 
-    def show(self, n_done: int) -> None:
-        """Print, if enough were done since the last time."""
+    def show(self, n_done: int, detail: str = "") -> None:
+        """Print, if enough were done since the last time; `detail` is more to say."""
         is_last = n_done == self._n_all and self._shown < n_done
         if self._step == 0 or (n_done // self._step == self._shown // self._step and not is_last):
             return
         self._shown = n_done
         seconds = time.monotonic() - self._begin
-        line = f"{self._name}: {n_done} of {self._n_all} {self._noun}, {seconds:.1f} s\n"
+        more = f"{detail}, " if detail else ""
+        line = f"{self._name}: {n_done} of {self._n_all} {self._noun}, {more}{seconds:.1f} s\n"
         sys.stderr.write(line)
 
 

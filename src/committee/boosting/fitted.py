@@ -16,9 +16,10 @@ from committee.base.slicing import sliced
 from committee.base.work import resolve_threads
 from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum
 from committee.boosting.defaults import check_chosen
+from committee.boosting.intervals import HeldOutErrors
 from committee.boosting.rounds import RoundChoice
 from committee.boosting.task import BoostingParameters
-from committee.evaluation.early_stopping import TrainingLog
+from committee.evaluation.training_log import TrainingLog
 from committee.files.parts import NOTHING, Part, any_of, instance, maybe, whole
 from committee.losses.loss import Loss
 from committee.losses.objective import Objective
@@ -80,6 +81,7 @@ class FittedBoosting(Estimator, ABC):
         "_seed": whole(),
         "_fingerprint": whole(-1),
         "_n_rows": whole(1),
+        "_errors": maybe(instance(HeldOutErrors)),
     }
     _fitted_attribute = "_sum"
 
@@ -97,6 +99,7 @@ class FittedBoosting(Estimator, ABC):
     _seed: int
     _fingerprint: int
     _n_rows: int
+    _errors: HeldOutErrors
     # Up to which round, and with which parameters; several after warm starts that changed them.
     _params_of_rounds: list[tuple[int, dict[str, Any]]]
     training_log_: TrainingLog
@@ -260,6 +263,8 @@ class FittedBoosting(Estimator, ABC):
         small = copy(self)
         small._sum = self._sum.head(n_rounds)
         small.training_log_ = self.training_log_.head(n_rounds)
+        if n_rounds != len(self):
+            small.__dict__.pop("_errors", None)  # of all rounds
         small.best_iteration_ = min(self.best_iteration_, n_rounds)
         small.n_estimators_ = n_rounds
         small.chosen_params_ = self.chosen_params_ | {"n_estimators": n_rounds}

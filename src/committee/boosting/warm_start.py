@@ -14,7 +14,8 @@ from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum
 from committee.boosting.fitted import params_until
 from committee.boosting.rounds import RoundChoice
 from committee.boosting.training_data import TrainingRows, TrainingTable
-from committee.evaluation.early_stopping import Stopper, TrainingLog, Watch
+from committee.evaluation.early_stopping import Stopper, Watch
+from committee.evaluation.training_log import TrainingLog
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
 from committee.losses.arithmetic import Target, safe_ratio, sums_of_leaves, weighted_mean
+from committee.losses.returned import derivatives, losses_of_rows
 
 Self = TypeVar("Self", bound="Loss")
 
@@ -44,6 +45,8 @@ class Loss(ABC):
         such as 1e15 and a little, are then moved to zero for the fit, because short steps would
         vanish in the rounding of such scores. A class derived from one that sets it has to set it
         again.
+    least_prediction : float
+        What no prediction and no target is below; minus infinity unless overridden.
 
     Examples
     --------
@@ -71,6 +74,7 @@ class Loss(ABC):
     refits_leaves: bool = False
     has_unit_hessian: bool = False
     depends_on_residual_only: bool = False
+    least_prediction: float = -np.inf
 
     # --- to be written for every loss ---------------------------------------------------------
 
@@ -198,6 +202,21 @@ class Loss(ABC):
         mean = weighted_mean(np.asarray(y, np.float64), weights)
         return np.asarray(self.scores_of(np.full((1, self.n_scores), mean))[0])
 
+    def spread(self, predictions: Floats) -> Floats:
+        """Return what errors are proportional to, by the idea of the loss; for intervals.
+
+        Parameters
+        ----------
+        predictions : ndarray of float64
+            Of rows.
+
+        Returns
+        -------
+        spread : ndarray of float64, shape of `predictions`
+            Positive; ones by default.
+        """
+        return np.ones_like(predictions)
+
     def mean_loss(self, y: Target, scores: Floats, weights: Floats | None) -> float:
         """Return the weighted mean of `row_losses`.
 
@@ -215,7 +234,7 @@ class Loss(ABC):
         loss : float
             The mean.
         """
-        return weighted_mean(self.row_losses(y, scores), weights)
+        return weighted_mean(losses_of_rows(self, y, scores), weights)
 
     def leaf_value(
         self, y: Target, scores: Floats, weights: Floats | None, column: int = 0
@@ -307,7 +326,7 @@ class Loss(ABC):
         n_leaves: int,
         column: int,
     ) -> Floats:
-        gradient, hessian = self.gradients(y, scores)
+        gradient, hessian = derivatives(self, y, scores)
         if gradient.ndim == 2:
             gradient, hessian = gradient[:, column], hessian[:, column]
         gradients, hessians = sums_of_leaves([gradient, hessian], weights, leaf, n_leaves)
