@@ -10,7 +10,8 @@ from committee.evaluation.importance import Importances, debiased_decreases, gro
 from committee.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from committee.forests.leaf_weights import LeafMembers, leaf_matrix, quantiles_of_rows
 from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
-from committee.forests.variance import ErrorTally, between_and_within, forest_variance
+from committee.forests.variance import ErrorTally, between_and_within
+from committee.theory import average_variance
 from committee.trees.tree_view import TreeView
 
 
@@ -458,8 +459,8 @@ def test_an_embedding_has_one_leaf_a_tree(classification):
 
 
 def test_the_formula_of_the_lecture_gives_its_numbers():
-    assert forest_variance(0.3, 1.0, 10) == pytest.approx(0.37)
-    assert forest_variance(0.3, 1.0, 100) == pytest.approx(0.307)
+    assert average_variance(0.3, 1.0, 10) == pytest.approx(0.37)
+    assert average_variance(0.3, 1.0, 100) == pytest.approx(0.307)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.3, 1.0])
@@ -473,7 +474,7 @@ def test_correlated_trees_show_their_correlation(rng, rho):
     assert between / (between + within) == pytest.approx(rho, abs=0.03)
     for n_used in (2, 5, 10):
         observed = trees[:, :, :n_used].mean(axis=2).var(axis=0, ddof=1).mean()
-        assert observed == pytest.approx(forest_variance(rho, 1.0, n_used), abs=0.05)
+        assert observed == pytest.approx(average_variance(rho, 1.0, n_used), abs=0.05)
 
 
 def test_one_table_tells_the_variance_over_many_tables():

@@ -9,8 +9,9 @@ from committee.evaluation.importance import Importances
 from committee.evaluation.oob import OobCurve
 from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from committee.forests.tuning import TuningCandidate, TuningResult
-from committee.plots.features import plot_contributions, plot_importances
+from committee.plots.contributions import plot_contributions
 from committee.plots.forest import plot_oob_curve, plot_proximity, plot_tuning
+from committee.plots.importances import plot_importances
 from committee.plots.intervals import plot_intervals
 from committee.plots.votes import plot_votes
 
@@ -178,7 +179,11 @@ def test_rows_of_a_class_lie_together(classes):
         (lambda m, X: plot_votes(object(), X), TypeError, "must be a fitted forest or"),
         (lambda m, X: plot_votes(m, X), ValueError, "one row; got 80 rows"),
         (lambda m, X: plot_votes(m, X[:1], [1]), ValueError, "y must be None for a forest"),
-        (lambda m, X: plot_contributions(object(), X), TypeError, "must be a fitted tree or"),
+        (
+            lambda m, X: plot_contributions(object(), X),
+            TypeError,
+            "model must be a fitted estimator",
+        ),
         (lambda m, X: plot_contributions(m, X), ValueError, "one row; got 80 rows"),
         (lambda m, X: plot_contributions(m, X[:1], label="?"), ValueError, "label must be one of"),
         (lambda m, X: plot_contributions(m, X[:1], top=0), ValueError, "top must be"),

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.metrics import log_loss, mean_squared_error
@@ -445,6 +446,16 @@ def test_a_search_ends_where_a_quarter_of_the_rounds_gains_next_to_nothing(base,
         assert bool(ends.reason(scored)) == (before - now < 0.02 * gained)
         cheap = SearchEnd(patience=10, little=0.02, trifle=trifle, n_cheap=n_tried)
         assert not cheap.reason(choice)
+
+
+def test_several_classes_are_predicted_better_than_by_a_hundred_rounds():
+    X, y = load_digits(return_X_y=True)
+    losses = {}
+    for n_estimators in ("auto", 100):
+        model = GradientBoostingClassifier(n_estimators=n_estimators, random_state=0)
+        model.fit(X[::3], y[::3])
+        losses[n_estimators] = log_loss(y[1::3], model.predict_proba(X[1::3]))
+    assert losses["auto"] < 0.95 * losses[100]
 
 
 def test_a_curve_of_many_classes_is_not_followed_for_thousands_of_rounds(rng, monkeypatch):

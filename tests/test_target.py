@@ -117,7 +117,7 @@ def test_a_column_vector_is_one_output(read, y):
     [
         ([0.5, 1.0], ValueError, "Unknown label type: continuous"),
         (pl.Series([0.5, 1.0]), ValueError, "Unknown label type: continuous"),
-        (["a", 1], ValueError, "Unknown label type: y mixes text and numbers"),
+        (np.array(["a", 1], object), ValueError, "Unknown label type: y mixes text and numbers"),
         (np.array(["2020-01-01"], "M8[D]"), ValueError, "Unknown label type: datetime"),
         ([1.0, np.nan], ValueError, r"Input y contains NaN\."),
         ([1, None], ValueError, r"Input y contains NaN\."),

@@ -71,12 +71,28 @@ def test_the_budget_of_a_search_with_a_time_limit_repeats_it(monkeypatch, limit)
     assert again.score_ == timed.score_
 
 
-def test_without_a_step_that_fits_the_first_one_is_done(monkeypatch):
+def test_without_a_step_that_fits_the_first_one_and_the_constant_are_done(monkeypatch):
     steps, model = steps_of(monkeypatch, budget=1e-6)
-    assert len(steps) == 1
+    assert steps == ["boosting", "constant"]
     assert model.budget_ > 1e-6
     steps, _ = steps_of(monkeypatch, time_limit=1e-6)
-    assert len(steps) == 1
+    assert steps == ["boosting", "constant"]
+
+
+def test_where_a_round_of_boosting_takes_long_something_cheaper_comes_first(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(400), 3)
+    table = np.c_[y + rng.normal(size=1200), rng.normal(size=1200)]
+    steps, step = [], Run.step
+
+    def noted(self):
+        step(self)
+        steps.append(self.candidate.name)
+
+    monkeypatch.setattr(Run, "step", noted)
+    model = CommitteeClassifier(random_state=0, budget=1e-6).fit(table, y)
+    assert "boosting" not in steps
+    assert model.score_.score > model.findings_.constant_score
 
 
 @pytest.mark.parametrize("n_before", [1, 4, 9])
@@ -84,10 +100,10 @@ def test_an_interrupted_search_is_repeated_by_its_budget(monkeypatch, n_before):
     step, count = Run.step, []
 
     def interrupted(self):
-        if len(count) == n_before:
+        count.append(self)
+        if len(count) == n_before + 1:
             raise KeyboardInterrupt
         step(self)
-        count.append(self)
 
     monkeypatch.setattr(Run, "step", interrupted)
     with pytest.warns(UserWarning, match="interrupted"):

@@ -4,6 +4,10 @@ The order does not depend on the budget. It is that of a row of plans, each for 
 the one before, and each goes on with the fits of the others. Within a plan a candidate may use a
 share of the work that those before it have left. So there is a committee early, good candidates
 get most of the work, and a search that was ended by a clock is repeated by the work that it did.
+
+Two things are done whatever the budget: a first model, of the first candidate that an automatic
+budget has room for; and at the end the constant, which costs nothing and keeps a committee from
+being worse.
 """
 
 from __future__ import annotations
@@ -20,10 +24,10 @@ import numpy as np
 from committee.auto.fold_members import FoldData, FoldMember
 from committee.auto.given import ConstantCandidate
 from committee.auto.leaderboard import Entry, Leaderboard
-from committee.auto.ledger import MICRO, Ledger
+from committee.auto.ledger import MICRO, Ledger, micro
 from committee.auto.portfolio import Candidate
 from committee.auto.runs import ForeignRun, Run, begin_run
-from committee.auto.watching import SearchStep, tell
+from committee.auto.watching import SearchStep, notify
 from committee.base.arrays import Floats
 from committee.base.warn import warn
 from committee.evaluation.scored_target import OobMetric
@@ -32,6 +36,7 @@ _log = logging.getLogger(__name__)
 
 _FIRST_SHARE, _SHARE = 0.6, 0.5  # of the work that is left, for the first candidate and others
 _UNKNOWN = 1.5  # a candidate of unknown speed is taken for so much slower than the others
+_PLANS = 7  # plans up to the automatic budget, each twice the one before
 
 
 Made = TypeVar("Made")
@@ -96,8 +101,8 @@ class Search:
         In the order in which they are tried.
     metric : OobMetric
         Scores candidates, for a watcher.
-    first_plan : int
-        Millionths of a unit of the first plan.
+    usual : int
+        Millionths of a unit of an automatic budget, where one of the plans ends.
     name : str
         The class of the estimator, for messages.
     verbose : int
@@ -107,7 +112,7 @@ class Search:
     fold_data: FoldData
     candidates: Sequence[Candidate]
     metric: OobMetric
-    first_plan: int
+    usual: int
     name: str
     verbose: int
     runs: list[Run] = field(init=False)
@@ -148,12 +153,10 @@ class Search:
         try:
             self._work()
         except KeyboardInterrupt:
-            interrupts.note(len(self._usable))
-        if not self._usable:
+            interrupts.note(self._n_models)
+        if not self._usable and not any(map(_is_constant, self.runs)):
             raise ValueError("all members failed") from self._failure
-        fold_members = interrupts.finish(
-            lambda: [run.fold_member() for run in self._usable], len(self._usable)
-        )
+        fold_members = interrupts.finish(self._closed, self._n_models)
         if interrupts.has_come:
             reason = "the search was interrupted"
         elif all(run.is_done for run in self.runs):
@@ -165,9 +168,23 @@ class Search:
     def _fold_members(self) -> list[FoldMember]:
         return [run.fold_member() for run in self._usable]
 
+    def _closed(self) -> list[FoldMember]:
+        """Return all members, and the constant, however early the search has ended."""
+        for run in self.runs:
+            if _is_constant(run) and not run.is_done:
+                cost = run.cost
+                run.step()
+                self._ledger.used += cost
+        return self._fold_members()
+
     @property
     def _usable(self) -> list[Run]:
         return [run for run in self.runs if run.is_usable]
+
+    @property
+    def _n_models(self) -> int:
+        """How many there are to keep; a constant alone is none."""
+        return sum(not _is_constant(run) for run in self._usable)
 
     @property
     def _failure(self) -> Exception | None:
@@ -176,9 +193,8 @@ class Search:
         return found[-1] if found else None
 
     def _work(self) -> None:
-        if self._usable and self._ledger.time_limit is not None:
-            self._look_ahead()
-        plan = self.first_plan
+        self._look_ahead()
+        plan = micro(self.usual / MICRO / 2**_PLANS)
         while any(self._may_go_on(run) for run in self.runs):
             before = 0
             for place, run in enumerate(self.runs):
@@ -188,13 +204,13 @@ class Search:
             plan *= 2
 
     def _may_go_on(self, run: Run) -> bool:
-        return not run.is_done and run.number not in self._blocked
+        return not (run.is_done or run.number in self._blocked or _is_constant(run))
 
     def _turn(self, run: Run, most: int) -> None:
         """Do steps of a candidate, which may use so much in all."""
         has_moved = False
-        while self._may_go_on(run) and (self._is_first or self._is_allowed(run, most)):
-            if not self._is_first and not self._fits(run):
+        while self._may_go_on(run) and (self._is_due(run) or self._is_allowed(run, most)):
+            if not self._is_due(run) and not self._fits(run):
                 self._blocked.add(run.number)
                 _log.debug("%s: no further, there is no room", run.candidate.name)
                 break
@@ -202,16 +218,23 @@ class Search:
             run.step()
             self._ledger.used += cost
             has_moved = True
+            if self._n_rehearsed == 0:
+                self._look_ahead()
         if not has_moved:
             return
-        if self._ledger.time_limit is not None:
-            self._look_ahead()
+        self._look_ahead()
         self._show(run)
 
+    def _is_due(self, run: Run) -> bool:
+        """Whether the next step is done in any case: there is no model yet."""
+        return self._n_models == 0 and run is self._first
+
     @property
-    def _is_first(self) -> bool:
-        """Whether there is nothing to use: what gives the first models is done in any case."""
-        return all(isinstance(run.candidate, ConstantCandidate) for run in self._usable)
+    def _first(self) -> Run | None:
+        """What gives the first models; where a round of boosting takes long, something cheaper."""
+        among = [run for run in self.runs if self._may_go_on(run)]
+        fitting = (run for run in among if run.used or run.least <= _FIRST_SHARE * self.usual)
+        return next(fitting, min(among, key=lambda run: run.least, default=None))
 
     def _is_allowed(self, run: Run, most: int) -> bool:
         return (run.used + run.cost if run.used else max(run.least, run.cost)) <= most
@@ -229,6 +252,8 @@ class Search:
 
     def _look_ahead(self) -> None:
         """Estimate how long it will take to make a committee of the members that there are."""
+        if self._ledger.time_limit is None or self._n_models == 0:
+            return
         fold_members = self._fold_members()
         if len(fold_members) > self._n_rehearsed:
             self._n_rehearsed = len(fold_members)
@@ -236,7 +261,7 @@ class Search:
 
     def _show(self, run: Run) -> None:
         if run.is_usable:
-            tell(lambda: self._step(run))
+            notify(lambda: self._step(run))
         _log.debug("%s: %.2f s so far", run.candidate.name, run.so_far.seconds)
         if self.verbose:
             line = f"{self.name}: {run.candidate.name}, {run.so_far.seconds:.1f} s"
@@ -252,6 +277,10 @@ class Search:
             self._ledger.units,
             math.inf if self._ledger.most is None else self._ledger.most / MICRO,
         )
+
+
+def _is_constant(run: Run) -> bool:
+    return isinstance(run.candidate, ConstantCandidate)
 
 
 def leaderboard_of(

@@ -10,6 +10,7 @@ names, and no code of the file is ever run.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import UserList
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,7 @@ from committee.files.codec_classes import (
     field_names,
     fitted_attributes,
     is_estimator,
+    is_shared,
     may_be_attribute,
     optional_fields,
     parameter_names,
@@ -58,7 +60,6 @@ from committee.files.tree_arrays import (
     stored_forest_arrays,
     stored_tree_arrays,
     tree_from_arrays,
-    tree_kinds,
 )
 
 __all__ = ["MAX_DEPTH", "decode", "encode", "register"]
@@ -67,6 +68,7 @@ Array = npt.NDArray[Any]
 
 # Deep enough for any stack of estimators; both sides stay far from Python's recursion limit.
 MAX_DEPTH = 64
+_MOST_REPEATED = 2**26  # lists and objects in all records that are repeated
 
 
 def encode(obj: Any) -> tuple[Any, list[Array]]:
@@ -103,6 +105,8 @@ def decode(value: Any, arrays: Sequence[Array]) -> Any:
 class _Encoder:
     def __init__(self) -> None:
         self.arrays: list[Array] = []
+        self._shared: dict[str, int] = {}  # records that may come again, by their JSON
+        self._seen: dict[int, tuple[int, Any]] = {}  # and by their ids, with the records
         self._open: set[int] = set()  # ids of the containers around the current object
 
     def encode(self, obj: Any, path: str, depth: int) -> Any:
@@ -167,11 +171,21 @@ class _Encoder:
             return {tag: int(obj)}
         if is_estimator(kind):
             return {"estimator": {"class": tag} | self._encode_estimator(obj, path, depth)}
+        if id(obj) in self._seen:
+            return {"same": self._seen[id(obj)][0]}
         fields = {name: getattr(obj, name) for name in field_names(kind) or ()}
         for name, default in optional_fields(kind).items():
             if fields[name] == default:
                 del fields[name]
-        return {"record": {"class": tag, "fields": self._named(kind, fields, path, depth)}}
+        record = {"record": {"class": tag, "fields": self._named(kind, fields, path, depth)}}
+        return self._once(obj, record) if is_shared(kind) else record
+
+    def _once(self, obj: Any, record: Any) -> Any:
+        """Return a record the first time, and where it stands each time that it comes again."""
+        text, n_before = json.dumps(record), len(self._shared)
+        number = self._shared.setdefault(text, n_before)
+        self._seen[id(obj)] = number, obj
+        return record if number == n_before else {"same": number}
 
     def _items(self, items: Sequence[Any], path: str, depth: int) -> list[Any]:
         return [self.encode(item, f"{path}[{index}]", depth) for index, item in enumerate(items)]
@@ -222,7 +236,7 @@ class _Encoder:
 
     def _encode_tree(self, tree: Any, path: str) -> dict[str, Any]:
         return {
-            "kinds": "".join(str(kind) for kind in tree_kinds(tree)),
+            "kinds": "".join(str(kind) for kind in tree.kinds),
             "arrays": self._add_arrays(stored_tree_arrays(tree), path),
         }
 
@@ -245,6 +259,8 @@ class _Decoder:
     def __init__(self, arrays: Sequence[Array]) -> None:
         self._arrays = arrays
         self.unused = set(range(len(arrays)))
+        self._shared: list[tuple[Any, int]] = []  # records that may come again, and their sizes
+        self._repeated = 0
         self._readers: dict[str, Callable[[Any, int], Any]] = {
             "tuple": self._tuple,
             "dict": self._dict,
@@ -256,6 +272,7 @@ class _Decoder:
             "forest": self._forest,
             "estimator": self._estimator,
             "record": self._record,
+            "same": self._same,
         }
 
     def decode(self, value: Any, depth: int) -> Any:
@@ -379,7 +396,27 @@ class _Decoder:
             raise BadContent(f"it holds a {name} with other fields than {', '.join(known)}")
         loaded = self._named(cls, fields, depth)
         check_declared(cls, loaded, {})
-        return validated(build(cls, loaded))
+        record = validated(build(cls, loaded))
+        if is_shared(cls):
+            self._shared.append((record, _n_containers(payload)))
+        return record
+
+    def _same(self, payload: Any, depth: int) -> Any:
+        """Return a record that stands before; a small file must not make checks endless."""
+        number = expect(int, payload)
+        if not 0 <= number < len(self._shared):
+            raise BadContent(f"it refers to the record {number}, which does not stand before")
+        record, size = self._shared[number]
+        self._repeated += size
+        if self._repeated > _MOST_REPEATED:
+            raise BadContent("it repeats records too often")
+        return record
+
+
+def _n_containers(value: Any) -> int:
+    """Return how many lists and objects a JSON value consists of."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return isinstance(value, dict | list) + sum(map(_n_containers, parts))
 
 
 def _key_label(key: Any) -> str:

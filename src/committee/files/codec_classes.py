@@ -36,8 +36,9 @@ def register(tag: str) -> Callable[[Class], Class]:
     Names in ``_derived_attributes`` are left out. Any other class is a record: its fields, those
     of the dataclass or of ``_stored_fields``, are both attributes and constructor arguments. Older
     files may lack those in ``_later_fields``, which take their defaults; those in
-    ``_optional_fields`` are left out of all files while they have their defaults. An ``IntEnum`` is
-    stored as the tag with its number.
+    ``_optional_fields`` are left out of all files while they have their defaults. Records of a
+    class with ``_is_shared``, which are never changed and hold no arrays, are written once where
+    several are equal. An ``IntEnum`` is stored as the tag with its number.
     Parameters, attributes and fields have in files the names that they have in Python, or those
     of the dict ``_stored_names``: ``{"name in Python": "name in files"}``.
     What is loaded has to be as ``_stored_parts`` declares (see `committee.files.parts`). Then
@@ -153,6 +154,11 @@ def field_names(cls: type) -> tuple[str, ...] | None:
     if declared is None and dataclasses.is_dataclass(cls):
         return tuple(field.name for field in dataclasses.fields(cls) if field.init)
     return declared
+
+
+def is_shared(cls: type) -> bool:
+    """Return whether equal records of a class are written once."""
+    return bool(getattr(cls, "_is_shared", False))
 
 
 def optional_fields(cls: type) -> dict[str, Any]:

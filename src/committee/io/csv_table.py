@@ -15,7 +15,13 @@ from committee.io.column_format import DATE_ORDERS, ColumnFormat, FileFormat
 from committee.io.content import as_utf8
 from committee.io.csv_column import CsvColumn, CsvPart, Stray, WrittenNumbers
 from committee.io.deciding import decide
-from committee.io.dialect import DELIMITER_NAMES, check_delimiter, find_delimiter, named_columns
+from committee.io.dialect import (
+    DELIMITER_NAMES,
+    check_delimiter,
+    find_delimiter,
+    named_columns,
+    table_begin,
+)
 from committee.io.errors import TableFileError, counted, listed, no_column
 from committee.tables.column import Column, Level, category_column
 from committee.tables.numeric_text import number_of
@@ -80,7 +86,7 @@ class CsvTable:
     delimiter : str
         Of the first one; empty where the cells are from JSON.
     notes : list of str
-        What was found out about the files, and is worth to be said.
+        What the user should know about the files.
     """
 
     names: tuple[str, ...]
@@ -145,8 +151,8 @@ class CsvTable:
         for wanted in file_format.columns:
             if wanted.name in self.names and wanted.name not in empty:
                 known = (levels or {}).get(wanted.name)
-                told = wanted.told(self.options.decimal, self.options.date_order)
-                columns.append(_read(self.column(wanted.name, marks), told, known))
+                used = wanted.with_options(self.options.decimal, self.options.date_order)
+                columns.append(_read(self.column(wanted.name, marks), used, known))
             else:
                 columns.append(Column("number", np.full(self.n_rows, np.nan)))
 
@@ -192,7 +198,7 @@ def _read(column: CsvColumn, wanted: ColumnFormat, known: tuple[Level, ...] | No
 def _hint(column: CsvColumn, wanted: ColumnFormat) -> str:
     """Return which option would read a column that is not as a model knows it."""
     if wanted.kind == "number":
-        other = wanted.told({".": ",", ",": "."}[wanted.decimal], None)
+        other = wanted.with_options({".": ",", ",": "."}[wanted.decimal], None)
         if isinstance(column.numbers(other.decimal, other.thousands), WrittenNumbers):
             return f"; --decimal {other.decimal} would read it"
     if wanted.kind == "datetime":
@@ -264,6 +270,11 @@ def open_csv(
     text, begin, note = as_utf8(data, options.encoding, name)
     if not text[begin:].strip():
         raise TableFileError(f"{name} is empty")
+    n_above = 0  # lines of a title
+    if options.has_header:
+        begin, n_above = table_begin(
+            text, begin, options.delimiter and check_delimiter(options.delimiter)
+        )
     if options.delimiter is None:
         delimiter, begin = find_delimiter(text, begin, {name for names in known for name in names})
     else:
@@ -277,6 +288,8 @@ def open_csv(
     names, notes = named_columns(header, name)
     if len(header) > len(cells.header) and options.has_header:
         notes.append("a name is missing in the first line; the first column names the rows")
+    if n_above:
+        notes.insert(0, f"{counted(n_above, 'line')} above the names of columns left out")
     if note is not None:
         notes.insert(0, note)
     part = CsvPart(name, cells, places, cells.line)

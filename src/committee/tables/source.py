@@ -22,10 +22,12 @@ from committee.tables.column import (
     numpy_column,
 )
 from committee.tables.frame import (
+    MANY_COLUMNS,
     as_narwhals,
     frame_column,
     is_from,
     pandas_column,
+    read_stream,
     refuse_duplicates,
     small_matrix,
 )
@@ -45,9 +47,9 @@ class Kept:
 
         Calls with the same key wait for that one, calls with other keys do not.
         """
+        if key in self._made:  # nothing is ever taken away
+            return self._made[key]
         with self._lock:
-            if key in self._made:
-                return self._made[key]
             own = self._locks.setdefault(key, threading.Lock())
         with own:
             if key not in self._made:
@@ -127,6 +129,17 @@ class Columns:
 
 
 Source = Matrix | Columns
+
+
+def as_matrix(source: Source) -> Source:
+    """Return very many columns of nothing but numbers as one array; other tables as they are."""
+    if isinstance(source, Matrix) or source.n_features < MANY_COLUMNS:
+        return source
+    columns = [source.column(position) for position in range(source.n_features)]
+    is_plain = all(each.label == "number" and each.mask is None for each in columns)
+    if not is_plain or len({each.values.dtype for each in columns}) > 1:
+        return source
+    return Matrix(np.column_stack([each.values for each in columns]), "number", source.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,6 +282,7 @@ def is_array_like(X: Any) -> bool:
 
 
 def _open_other(X: Any) -> Source:
+    X = read_stream(X)
     frame = as_narwhals(X)
     if frame is not X:
         return _open_frame(X, frame)
@@ -381,11 +395,6 @@ def _named_matrix(values: NDArray[Any], names: tuple[str, ...] | None) -> Matrix
 def _open_frame(X: Any, frame: Any) -> Source:
     import narwhals as nw
 
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError(
-            "X is a lazy frame, which holds a query and no rows yet; "
-            "call its collect() and pass the result"
-        )
     if isinstance(frame, nw.Series):
         raise _shape_error(1)
     labels = list(frame.columns)

@@ -9,8 +9,11 @@ masked cells; infinite values are ordinary values at the ends of the order.
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import weakref
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -36,6 +39,8 @@ __all__ = [
     "TableSchema",
     "read_table",
 ]
+
+_log = logging.getLogger(__name__)
 
 _DTYPE_OF_KIND = {Kind.REAL: np.float64, Kind.INTEGER: np.int64, Kind.CATEGORY: np.int32}
 
@@ -68,6 +73,7 @@ class TableSchema:
     features: tuple[FeatureInfo, ...]
     names: tuple[str, ...] | None
 
+    _is_shared = True  # members of a committee have the same one
     _stored_parts: ClassVar[dict[str, Part]] = {
         "features": tuple_of(instance(FeatureInfo), "features", least=1),
         "names": NOTHING | tuple_of(TEXT, "features"),
@@ -116,13 +122,29 @@ class TableSchema:
 
         Rows of weight zero are not looked at.
         """
-        features = []
+        changes = []
         for position, feature in enumerate(self.features):
             has_missing = dataset.has_missing(position)
             is_empty = has_missing and feature.levels is None and dataset.n_codes(position) == 1
             if (feature.has_missing, feature.is_empty) != (has_missing, is_empty):
-                feature = replace(feature, has_missing=has_missing, is_empty=is_empty)
-            features.append(feature)
+                changes.append((position, has_missing, is_empty))
+        if not changes:
+            return self
+        key = tuple(changes)
+        if key not in self._completed:
+            self._completed[key] = self._changed(changes)
+        return self._completed[key]
+
+    @cached_property
+    def _completed(self) -> dict[tuple[tuple[int, bool, bool], ...], TableSchema]:
+        """Members of an ensemble share one schema where they have seen the same."""
+        return {}
+
+    def _changed(self, changes: Sequence[tuple[int, bool, bool]]) -> TableSchema:
+        features = list(self.features)
+        for position, has_missing, is_empty in changes:
+            known = features[position]
+            features[position] = replace(known, has_missing=has_missing, is_empty=is_empty)
         return TableSchema(tuple(features), self.names)
 
     def read(self, X: Any, estimator_name: str) -> _core.Table:
@@ -159,12 +181,20 @@ class TableSchema:
         positions = self._positions(source, estimator_name)
         if source.kept is None:
             return self._read(source, positions)
-        # Members of an ensemble may have seen other missing values, but read in the same way.
-        how = tuple(replace(feature, name="", has_missing=False) for feature in self.features)
+        places = positions if isinstance(positions, range) else tuple(positions)
         table: _core.Table = source.kept.once(
-            (how, tuple(positions)), lambda: self._read(source, positions)
+            (self._how, places), lambda: self._read(source, positions)
         )
         return table
+
+    @cached_property
+    def _how(self) -> bytes:
+        """Members of an ensemble may have seen other missing values, but read in the same way."""
+        how = [
+            (each.label, each.levels, each.order, each.from_text, each.is_empty)
+            for each in self.features
+        ]
+        return hashlib.blake2b(repr(how).encode()).digest()
 
     def _read(self, source: Source, positions: Sequence[int]) -> _core.Table:
         if isinstance(source, Matrix) and self._takes_numbers:
@@ -398,6 +428,41 @@ def _category_error(categorical_features: Any) -> Exception:
         'categorical_features must be None, "from_dtype", a list of column names, a list of '
         f"positions or one boolean for each column; got {categorical_features!r}"
     )
+
+
+def bin_table(
+    model: Any,
+    table: _core.Table,
+    schema: TableSchema,
+    weights: Floats | None,
+    *,
+    exact: bool,
+    n_threads: int,
+) -> tuple[_core.BinnedDataset, TableSchema]:
+    """Bin a table; return it with the schema completed by what training saw.
+
+    A table of several fits is binned once, by the weights that all of them share.
+    """
+    from committee.base.params import check_int  # loads scikit-learn, which reading does not need
+
+    max_bins = check_int("max_bins", model.max_bins, 2, 255)
+    n_levels = [len(feature.levels or ()) for feature in schema.features]
+
+    def bin_by(own: _core.Table, by: Floats | None) -> _core.BinnedDataset:
+        if _log.isEnabledFor(logging.DEBUG):
+            labels = Counter(feature.label for feature in schema.features)
+            kinds = ", ".join(f"{count} {label}" for label, count in labels.items())
+            what = "ranks of values" if exact else f"at most {max_bins} bins a column"
+            _log.debug("%d rows in %s; columns: %s", own.n_rows, what, kinds)
+        return _core.BinnedDataset(
+            own, by, n_levels, max_bins=max_bins, exact=exact, n_threads=n_threads
+        )
+
+    if isinstance(table, SharedTable):
+        dataset = table.binned((max_bins, exact), bin_by)
+    else:
+        dataset = bin_by(table, weights)
+    return dataset, schema.completed(dataset)
 
 
 def fingerprint(forest: Any, table: Any, target: NDArray[Any]) -> int:

@@ -17,7 +17,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from committee.tables.table import FeatureInfo
-    from committee.trees.tree_view import Branch, TreeView
+    from committee.trees.branch import Branch
+    from committee.trees.tree_view import TreeView
 
 _SHOWN_LEVELS = 12
 
@@ -186,6 +187,19 @@ class Condition:
         return trimmed(text) if self.kind == "number" else text
 
 
+def branch_text(branch: Branch, condition: Condition, decimals: int) -> str:
+    """Return a branch in words; of levels only those that can still arrive at the node."""
+    name = clean_name(condition.name)
+    if branch.asks_presence:
+        return f"{name} is {'present' if branch.operator == '<=' else 'missing'}"
+    if branch.operator == "in" or branch.kind == "boolean":
+        return f"{name} {condition.predicate()}{condition.exceptions()}"
+    assert branch.threshold is not None
+    threshold = threshold_text(branch.threshold, branch.kind, decimals, condition.order)
+    missing = " or missing" if condition.names_missing and condition.takes_missing else ""
+    return f"{name} {branch.operator:<2} {threshold}{missing}"
+
+
 def _tightest(choose: Any, *bounds: float | int | None) -> float | int | None:
     given = [bound for bound in bounds if bound is not None]
     return choose(given) if given else None
@@ -342,17 +356,17 @@ def stump_text(tree: Any, decimals: int = 2) -> str:
     """
     view = tree.tree_
     if view.node_count == 1:
-        return f"always {_answer_text(view, 0, decimals)}"
+        return f"always {_prediction_text(view, 0, decimals)}"
     if view.n_leaves > 2:
         return f"a tree of {view.n_leaves} leaves"
     names = feature_names_of(view, None)
     first = view.branch(0, 1)
     condition = start_condition(view, first.feature, names, decimals).narrowed(first)
-    answers = [_answer_text(view, child, decimals) for child in view.children(0)]
-    return f"{condition}: {answers[0]}, else {answers[1]}"
+    predictions = [_prediction_text(view, child, decimals) for child in view.children(0)]
+    return f"{condition}: {predictions[0]}, else {predictions[1]}"
 
 
-def _answer_text(view: TreeView, node: int, decimals: int) -> str:
+def _prediction_text(view: TreeView, node: int, decimals: int) -> str:
     classes = class_names_of(view, None)
     if classes is None:
         return number_text(float(view.value[node].ravel()[0]), decimals)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from committee.base.arrays import Floats, Rows
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
 from committee.tables.column import Column
-from committee.tables.source import Columns, Source
+from committee.tables.source import Columns, Matrix, Source
 
 _MOST_ROWS = 20_000  # that are looked at where fewer than all will do
 
@@ -46,6 +46,8 @@ class Unseen:
         The class of each row that the committee decides for; None is the most probable one.
     shown : callable or None, default=None
         Turns probabilities into what the metric looks at, where that is the classes decided for.
+    shares : ndarray of float64, shape (n_members,), or None, default=None
+        Weights of the members; None is equal ones.
     """
 
     target: ScoredTarget
@@ -58,6 +60,7 @@ class Unseen:
     kind: str = "folds"
     decided: NDArray[np.integer] | None = None
     shown: Callable[[Floats], Floats] | None = None
+    shares: Floats | None = None
 
     def as_scored(self, values: Floats) -> Floats:
         """Return predictions as the metric looks at them."""
@@ -73,6 +76,11 @@ class Unseen:
         """Weights of the rows."""
         weights = self.target.weights
         return np.ones(self.target.n_rows) if weights is None else weights
+
+    @property
+    def member_weights(self) -> Floats:
+        """Weights of the members."""
+        return np.ones(len(self.members)) if self.shares is None else self.shares
 
     @cached_property
     def constant(self) -> Floats:
@@ -102,7 +110,7 @@ class Unseen:
         return np.arange(0, self.target.n_rows, step)
 
 
-def variants(source: Source, rows: Rows, changes: Sequence[tuple[int, Rows]]) -> Columns:
+def variants(source: Source, rows: Rows, changes: Sequence[tuple[int, Rows]]) -> Source:
     """Return some rows once for each change, one block after the other.
 
     Parameters
@@ -124,6 +132,13 @@ def variants(source: Source, rows: Rows, changes: Sequence[tuple[int, Rows]]) ->
     """
     n_rows = len(rows)
     same = np.tile(rows, len(changes))
+    if isinstance(source, Matrix):
+        values = source.values[same]
+        for block, (place, others) in enumerate(changes):
+            if place >= 0:
+                own = slice(block * n_rows, (block + 1) * n_rows)
+                values[own, place] = source.values[others, place]
+        return Matrix(values, source.label, source.names)
     blocks: dict[int, list[int]] = {}
     for block, (place, _) in enumerate(changes):
         blocks.setdefault(place, []).append(block)
