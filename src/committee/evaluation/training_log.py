@@ -126,8 +126,9 @@ def of_columns(columns: Mapping[str, Floats], n_folds: int = 0) -> TrainingLog:
     {'late_loss': array([1., 1.])}
     """
     more = {name: each for name, each in columns.items() if name not in LOGGED}
-    rest: Any = {"more": more, "n_folds": n_folds}
-    return TrainingLog(**{name: columns[name] for name in LOGGED}, **rest)
+    fields: dict[str, Any] = {name: columns[name] for name in LOGGED}
+    fields |= {"more": more, "n_folds": n_folds}
+    return TrainingLog(**fields)
 
 
 class LogWriter:
