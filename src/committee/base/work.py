@@ -320,8 +320,10 @@ def _with_notices(
 ) -> Iterator[tuple[Any, list[Notice]]]:
     """Yield the results of calls and the warnings of each, by joblib where there are workers."""
     if n_workers == 1:
+        # Two threads that record at once could leave each other's filters behind.
+        is_main = threading.current_thread() is threading.main_thread()
         for arguments in calls:
-            yield _recorded(work, *arguments)
+            yield (_recorded if is_main else _unrecorded)(work, *arguments)
         return
     prefer = "threads" if use_threads else "processes"
     backend, _ = get_active_backend(prefer=prefer)
@@ -344,7 +346,7 @@ def _recorded(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Noti
     threads.
     """
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")  # the user\'s filters count when they are given
+        warnings.simplefilter("always")  # the user's filters count when they are given
         result = work(*arguments)
     return result, [(each.category, str(each.message)) for each in caught]
 
