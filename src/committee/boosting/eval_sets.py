@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from committee.evaluation.training_log import LOGGED
+from committee.evaluation.early_stopping import LOGGED
 
 _ACCEPTED = (
     "eval_set must be a tuple (X, y) or (X, y, sample_weight), a list of these or a dict of these "

@@ -27,7 +27,6 @@ from committee.boosting.rounds import (
     RoundSearch,
     SearchEnd,
     choose_rounds,
-    warn_if_unsplit,
 )
 from committee.boosting.task import BoostingParameters, BoostingTask, check_rows
 from committee.boosting.training_data import (
@@ -36,11 +35,10 @@ from committee.boosting.training_data import (
     TrainingTable,
     target_columns,
 )
-from committee.boosting.tree_learner import TreeLearner, drawn_features
+from committee.boosting.tree_learner import TreeLearner, drawn_features, warn_if_unsplit
 from committee.boosting.warm_start import LastFit
 from committee.evaluation.content_order import Counts
-from committee.evaluation.early_stopping import Stopper, Watch
-from committee.evaluation.training_log import TrainingLog
+from committee.evaluation.early_stopping import Stopper, TrainingLog, Watch
 from committee.losses.objective import Objective
 from committee.tables.target import check_same_length, read_weights
 
@@ -396,7 +394,10 @@ class BoostingFit:
         patience = choices.patience if self._stops else None
         log, stopper = TrainingLog.empty(), Stopper(patience, tol)
         if self.last is not None:
-            self._replay(table, scores, [*others, watch])
+            n_threads = resolve_threads(self.params.n_jobs)
+            self.last.replay(table.table, scores, n_threads)
+            for each, given in zip([*others, watch], self.eval_sets, strict=False):
+                self.last.replay_watch(each, given.X, self.name, n_threads)
             log, stopper = self.last.log, self.last.stopper(watch, scores, patience, tol)
         return BoostingJob(
             learner,
@@ -455,18 +456,6 @@ class BoostingFit:
         names = [each.name for each in self.eval_sets]
         pairs = zip(names, [*others, watch], strict=True)
         return {name: each for name, each in pairs if each is not None}
-
-    def _replay(
-        self, table: TrainingTable, scores: Floats, watches: Sequence[Watch | None]
-    ) -> None:
-        """Add the rounds of the last fit to the scores of training and of validation rows."""
-        assert self.last is not None
-        total: Any = self.last.sum
-        n_threads = resolve_threads(self.params.n_jobs)
-        total.replay(table.table, scores, n_threads)
-        for watch, given in zip(watches, self.eval_sets, strict=False):
-            if watch is not None and watch.scores is not None:
-                total.replay(total.read(given.X, self.name), watch.scores, n_threads)
 
     def _progress(self, noun: str, n_all: int) -> Progress:
         return Progress(self.name, noun, n_all, int(self.params.verbose))

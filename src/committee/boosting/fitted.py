@@ -19,7 +19,7 @@ from committee.boosting.defaults import check_chosen
 from committee.boosting.intervals import HeldOutErrors
 from committee.boosting.rounds import RoundChoice
 from committee.boosting.task import BoostingParameters
-from committee.evaluation.training_log import TrainingLog
+from committee.evaluation.early_stopping import TrainingLog
 from committee.files.parts import NOTHING, Part, any_of, instance, maybe, whole
 from committee.losses.loss import Loss
 from committee.losses.objective import Objective

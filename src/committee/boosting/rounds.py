@@ -9,22 +9,26 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from committee import _core
 from committee.base.arrays import Floats
-from committee.base.warn import warn
 from committee.base.work import Progress, in_order
 from committee.boosting.defaults import BoostingChoices
-from committee.boosting.training_data import RoundDraws, RoundRows, TrainingRows
+from committee.boosting.training_data import RoundDraws, RoundRows
 from committee.boosting.tree_learner import left_range
-from committee.evaluation.early_stopping import Stopper, Watch
-from committee.evaluation.training_log import LOGGED, LogWriter, TrainingLog, of_columns
+from committee.evaluation.early_stopping import (
+    LogWriter,
+    Stopper,
+    TrainingLog,
+    Watch,
+    entry_words,
+    of_columns,
+)
 from committee.files.codec_classes import register
 from committee.files.parts import FLAG, Part, array, whole
 from committee.losses.arithmetic import LARGEST, mean_loss
@@ -115,7 +119,7 @@ class BoostingJob:
                 entries = {"train_loss": self.scorer.mean_loss(self.scores)}
             wants_stop = self._watch(members, entries, number + 1)
             writer.add(entries | {"seconds": time.monotonic() - started})
-            progress.show(number + 1, _in_words(entries))
+            progress.show(number + 1, entry_words(entries))
             if _called(self.callbacks, number + 1, writer.log) or wants_stop:
                 break
         self.log = writer.log
@@ -190,23 +194,6 @@ def _called(callbacks: Sequence[Callback], n_rounds: int, log: TrainingLog) -> b
     """Call every callback; return whether one of them returned True, and nothing else."""
     results = [callback(n_rounds, log) for callback in callbacks]
     return any(isinstance(each, bool | np.bool_) and bool(each) for each in results)
-
-
-def _in_words(entries: Mapping[str, float]) -> str:
-    """Return what progress says of a round.
-
-    Examples
-    --------
-    >>> _in_words({"train_loss": 0.51234, "seconds": 2.0, "validation_loss": 0.6})
-    'train loss 0.5123, validation loss 0.6'
-    """
-    has_names = not entries.keys() <= set(LOGGED)  # then one of them is that of `validation_loss`
-    double = ("validation_loss", "validation_score") if has_names else ()
-    return ", ".join(
-        f"{name.replace('_', ' ')} {value:.4g}"
-        for name, value in entries.items()
-        if name.endswith(("_loss", "_score")) and name not in double
-    )
 
 
 def _mean_of(losses: Floats, weights: Floats) -> float:
@@ -499,47 +486,3 @@ def _side_by_side(
 def _curve(job: BoostingJob) -> Floats:
     assert job.watch is not None
     return job.watch.history(job.log)
-
-
-def warn_if_unsplit(
-    name: str, rounds: Sequence[Sequence[Any]], rows: TrainingRows, choices: BoostingChoices
-) -> None:
-    """Warn if every tree is a single leaf, although there was something to learn.
-
-    Such a model predicts the same for every row.
-
-    Parameters
-    ----------
-    name : str
-        The class of the estimator.
-    rounds : sequence of sequences of Tree
-        The members of each round; weak learners of the user's are not looked at.
-    rows : TrainingRows
-        The rows that they were fitted to.
-    choices : BoostingChoices
-        The limits of the trees.
-    """
-    members = (member for members in rounds for member in members)
-    if not all(isinstance(tree, _core.Tree) and tree.n_nodes == 1 for tree in members):
-        return
-    if not _varies(rows):
-        return  # one prediction is the right one
-    n_drawn, needed = max(1, int(rows.n_counted * choices.subsample)), 2 * choices.min_samples_leaf
-    if n_drawn < needed:
-        reason = (
-            f"a split needs {needed} rows with min_samples_leaf={choices.min_samples_leaf}, and "
-            f"a round has {n_drawn}"
-        )
-    else:
-        reason = (
-            "no feature differs between rows so that a split would lower the loss within the "
-            "limits that were set (min_samples_leaf, min_samples_split, min_child_weight, "
-            "min_impurity_decrease and their like)"
-        )
-    warn(f"{name} predicts the same for every row, because no tree could be split: {reason}.")
-
-
-def _varies(rows: TrainingRows) -> bool:
-    """Whether rows to learn from differ in the target."""
-    present = rows.target.table[rows.repetitions > 0]
-    return len(present) > 1 and bool((present != present[0]).any())

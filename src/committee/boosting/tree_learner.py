@@ -23,6 +23,7 @@ from committee.base.params import (
 )
 from committee.base.products import dot
 from committee.base.sampling import member_seed
+from committee.base.warn import warn
 from committee.base.work import resolve_threads
 from committee.boosting.defaults import BoostingChoices
 from committee.boosting.task import BoostingParameters
@@ -423,3 +424,47 @@ def _position(feature: Any, schema: TableSchema) -> int:
             f"interaction_cst holds {feature!r}; X has the positions 0 to {schema.n_features - 1}"
         )
     return int(feature)
+
+
+def warn_if_unsplit(
+    name: str, rounds: Sequence[Sequence[Any]], rows: TrainingRows, choices: BoostingChoices
+) -> None:
+    """Warn if every tree is a single leaf, although there was something to learn.
+
+    Such a model predicts the same for every row.
+
+    Parameters
+    ----------
+    name : str
+        The class of the estimator.
+    rounds : sequence of sequences of Tree
+        The members of each round; weak learners of the user's are not looked at.
+    rows : TrainingRows
+        The rows that they were fitted to.
+    choices : BoostingChoices
+        The limits of the trees.
+    """
+    members = (member for members in rounds for member in members)
+    if not all(isinstance(tree, _core.Tree) and tree.n_nodes == 1 for tree in members):
+        return
+    if not _varies(rows):
+        return  # one prediction is the right one
+    n_drawn, needed = max(1, int(rows.n_counted * choices.subsample)), 2 * choices.min_samples_leaf
+    if n_drawn < needed:
+        reason = (
+            f"a split needs {needed} rows with min_samples_leaf={choices.min_samples_leaf}, and "
+            f"a round has {n_drawn}"
+        )
+    else:
+        reason = (
+            "no feature differs between rows so that a split would lower the loss within the "
+            "limits that were set (min_samples_leaf, min_samples_split, min_child_weight, "
+            "min_impurity_decrease and their like)"
+        )
+    warn(f"{name} predicts the same for every row, because no tree could be split: {reason}.")
+
+
+def _varies(rows: TrainingRows) -> bool:
+    """Whether rows to learn from differ in the target."""
+    present = rows.target.table[rows.repetitions > 0]
+    return len(present) > 1 and bool((present != present[0]).any())

@@ -14,8 +14,7 @@ from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum
 from committee.boosting.fitted import params_until
 from committee.boosting.rounds import RoundChoice
 from committee.boosting.training_data import TrainingRows, TrainingTable
-from committee.evaluation.early_stopping import Stopper, Watch
-from committee.evaluation.training_log import TrainingLog
+from committee.evaluation.early_stopping import Stopper, TrainingLog, Watch
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +79,17 @@ class LastFit:
         if n_kept == n_estimators:
             warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
         return n_kept
+
+    def replay(self, table: Any, scores: Floats, n_threads: int) -> None:
+        """Add the rounds to the scores of the training rows."""
+        total: Any = self.sum
+        total.replay(table, scores, n_threads)
+
+    def replay_watch(self, watch: Watch | None, X: Any, name: str, n_threads: int) -> None:
+        """Add the rounds to the scores of validation rows that were given."""
+        if watch is not None and watch.scores is not None:
+            total: Any = self.sum
+            total.replay(total.read(X, name), watch.scores, n_threads)
 
     def check_continues(
         self, table: TrainingTable, rows: TrainingRows, init: Any, attributes: Mapping[str, Any]

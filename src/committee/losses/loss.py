@@ -15,8 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
-from committee.losses.arithmetic import Target, safe_ratio, sums_of_leaves, weighted_mean
-from committee.losses.returned import derivatives, losses_of_rows
+from committee.losses.arithmetic import (
+    Target,
+    derivatives,
+    losses_of_rows,
+    safe_ratio,
+    sums_of_leaves,
+    weighted_mean,
+)
 
 Self = TypeVar("Self", bound="Loss")
 

@@ -20,16 +20,17 @@ from numpy.typing import NDArray
 
 from committee import _core
 from committee.base.arrays import Floats
-from committee.losses.arithmetic import LARGEST, mean_loss
-from committee.losses.classes import BinaryLogLoss, MultinomialLogLoss
-from committee.losses.loss import Loss
-from committee.losses.residual import SquaredError, offset_of
-from committee.losses.returned import (
+from committee.losses.arithmetic import (
+    LARGEST,
     constants,
     derivatives,
     losses_of_rows,
+    mean_loss,
     steps_of_leaves,
 )
+from committee.losses.classes import BinaryLogLoss, MultinomialLogLoss
+from committee.losses.loss import Loss
+from committee.losses.residual import SquaredError, offset_of
 
 Pair = tuple[Floats, Floats | None]
 
