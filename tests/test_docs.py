@@ -5,6 +5,7 @@ import ast
 import contextlib
 import inspect
 import io
+import logging
 import re
 import subprocess
 from pathlib import Path
@@ -59,6 +60,8 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_says(
     text = path.read_text(encoding="utf-8")
     with np.printoptions(), contextlib.ExitStack() as stack:
         stack.callback(plt.close, "all")
+        log = logging.getLogger("committee")
+        stack.callback(log.setLevel, log.level)
         for found in BLOCK.finditer(text):
             if found.group(1) != "python":
                 continue
