@@ -35,7 +35,7 @@ SUITES = ("smoke", "trees", "quinlan", "forests", "adaboost", "boosting", "stack
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what the command line asks for."""
     options = _parse(arguments)
-    _tell_suites(options)
+    _set_suite_options(options)
     parts = suite_parts(options.suite)
     if options.list:
         _list(options.suite, parts)
@@ -97,10 +97,10 @@ def _positive(text: str) -> int:
     return value
 
 
-def _tell_suites(options: argparse.Namespace) -> None:
+def _set_suite_options(options: argparse.Namespace) -> None:
     """Set the variables that suites look at when they are imported."""
-    told = {STAND_IN: options.stand_in, MAX_THREADS: options.max_threads}
-    for name, value in told.items():
+    values = {STAND_IN: options.stand_in, MAX_THREADS: options.max_threads}
+    for name, value in values.items():
         os.environ.pop(name, None)
         if value:
             os.environ[name] = str(int(value))

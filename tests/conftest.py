@@ -12,6 +12,13 @@ import pytest
 # `reference` and `tree_tools` are imported by name from every folder of tests.
 sys.path.insert(0, str(Path(__file__).parent))
 
+# Pictures need no window, in processes that tests start neither.
+os.environ["MPLBACKEND"] = "Agg"
+
+# A shell that starts pytest in the background lets it ignore Ctrl-C, and processes inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 @pytest.fixture
 def seed():
@@ -39,3 +46,14 @@ def ctrl_c():
         timer.cancel()
         timer.join()
     signal.signal(signal.SIGINT, usual_handler)
+
+
+@pytest.fixture(scope="session")
+def window(tmp_path_factory):
+    """A window of a real browser, where there is one."""
+    from browser_tools import browser, missing
+
+    if missing():
+        pytest.skip(missing())
+    with browser(tmp_path_factory.mktemp("browser")) as opened:
+        yield opened

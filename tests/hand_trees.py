@@ -105,7 +105,7 @@ def random_view(rng, schema, pick_threshold, n_splits=12, classes=("no", "yes"))
     n_rows = rng.integers(1, 100, n_nodes)
     arrays = builder.arrays(shares, rng.random(n_nodes), n_rows, n_rows)
     kinds = [int(info.kind) for info in schema.features]
-    tree = _core.Tree.from_arrays(len(kinds), kinds, arrays)
+    tree = _core.Tree(len(kinds), kinds, arrays)
     return TreeView(tree, schema, [np.array(classes)])
 
 
@@ -157,7 +157,7 @@ def view_of_sklearn(model, names=None):
         theirs.n_node_samples[order],
     )
     n_features = theirs.n_features
-    tree = _core.Tree.from_arrays(n_features, [0] * n_features, arrays)
+    tree = _core.Tree(n_features, [0] * n_features, arrays)
     infos = [
         FeatureInfo(names[i] if names else f"x{i}", Kind.REAL, None, "number")
         for i in range(n_features)

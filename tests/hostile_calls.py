@@ -276,7 +276,7 @@ function(
     progress=lambda: lambda done: None,
     use_records=False,
 )
-for attribute in ("n_features", "n_nodes", "n_values"):
+for attribute in ("n_features", "kinds", "n_nodes", "n_values"):
     value_of(f"Tree.{attribute}", tree)
 for name in ("arrays", "depths", "pruning_path"):
     method(f"Tree.{name}", tree)
@@ -285,8 +285,8 @@ for name in ("predict", "apply", "contributions"):
 method("Tree.decision_path", tree, table=table)
 method("Tree.prune", tree, alpha=0.01)
 given(
-    "Tree.from_arrays",
-    lambda: _core.Tree.from_arrays,
+    "Tree",
+    lambda: _core.Tree,
     n_features=4,
     kinds=lambda: list(KINDS),
     arrays=lambda: dict(tree().arrays()),
@@ -380,9 +380,7 @@ given(
     keep_all=True,
 )
 given("Forest.join", lambda: _core.Forest.join, forests=lambda: [forest(), forest()])
-given(
-    "Forest.from_arrays", lambda: _core.Forest.from_arrays, arrays=lambda: dict(forest().arrays())
-)
+given("Forest", lambda: _core.Forest, arrays=lambda: dict(forest().arrays()))
 method(
     "Forest.predict",
     forest,

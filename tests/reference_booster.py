@@ -189,7 +189,7 @@ class ReferenceBooster:
             "n_rows": np.array(counts, np.int64),
         }
         kinds = [2 if k in self.categorical else 0 for k in range(self.X.shape[1])]
-        return _core.Tree.from_arrays(self.X.shape[1], kinds, arrays)
+        return _core.Tree(self.X.shape[1], kinds, arrays)
 
     def split_arrays(self):
         thresholds, flags, data = [], [], []

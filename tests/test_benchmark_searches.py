@@ -70,11 +70,11 @@ def test_ranks_and_wins_follow_the_metric(part):
     lower = ("rmse", [promise(1.0), run(2.0), promise(1.5), run(3.0), run(9.0)])
     higher = ("roc_auc", [promise(0.9), run(0.8), promise(0.7), run(0.75), run(0.5)])
     found = goals(part, lower, higher)
-    rank = found["mean rank on the judging half: ours better than rival"]
+    rank = found["mean rank on the test half: ours better than rival"]
     assert rank.is_met
     assert rank.measured.startswith("+1.50 ranks")  # second by one table, third by the other
     assert found["tables on which ours is better than rival: more than the other way round"]
-    quick = found["mean rank on the judging half: quick not worse than single without a limit"]
+    quick = found["mean rank on the test half: quick not worse than single without a limit"]
     assert quick.measured == "+0.50 ranks"  # two ahead on one table, one behind on the other
 
 
@@ -89,7 +89,7 @@ def test_a_rival_that_wins_as_often_is_not_beaten(part):
 def test_a_failure_loses_against_every_score(part):
     failed = {"failure": "ValueError"}
     found = goals(part, ("rmse", [failed, run(2.0), promise(1.5), run(3.0), run(9.0)]))
-    rank = found["mean rank on the judging half: ours better than rival"]
+    rank = found["mean rank on the test half: ours better than rival"]
     assert (rank.measured.split()[0], rank.is_met) == ("-2.00", False)
 
 

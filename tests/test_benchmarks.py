@@ -436,12 +436,12 @@ def test_standings_are_means_over_tables(module):
 
 def test_the_halves_are_disjoint_and_do_not_move(module):
     halves = module("harness.halves")
-    assert not halves.TUNE & halves.JUDGE
-    assert (len(halves.TUNE), len(halves.JUDGE)) == (29, 27)
-    names = ",".join(sorted(halves.TUNE)) + ";" + ",".join(sorted(halves.JUDGE))
+    assert not halves.TUNE & halves.TEST
+    assert (len(halves.TUNE), len(halves.TEST)) == (29, 27)
+    names = ",".join(sorted(halves.TUNE)) + ";" + ",".join(sorted(halves.TEST))
     assert hashlib.sha256(names.encode()).hexdigest()[:12] == "d0e3aad0b5f3"
     assert halves.half_of("titanic") == "tune"
-    assert halves.half_of("a table that came later") == "judge"
+    assert halves.half_of("a table that came later") == "test"
 
 
 def test_the_rule_deals_tables_of_each_task_by_size_whatever_their_order(module, rng):
@@ -450,7 +450,7 @@ def test_the_rule_deals_tables_of_each_task_by_size_whatever_their_order(module,
         info(f"{task}{n}", task, "y", "rmse", n, "f") for task in ("binary", "x") for n in range(8)
     ]
     found = halves.alternate(tables)
-    assert [found[f"binary{n}"] for n in range(5)] == ["tune", "judge", "judge", "tune", "tune"]
+    assert [found[f"binary{n}"] for n in range(5)] == ["tune", "test", "test", "tune", "tune"]
     assert list(found.values()).count("tune") == 8
     assert halves.alternate([tables[i] for i in rng.permutation(16)]) == found
 
@@ -539,7 +539,7 @@ def test_defaults_are_scored_once_and_ranked(run_here, module, tmp_path, monkeyp
     parts = json.loads((tmp_path / "boosting-quick.json").read_text())["parts"]
     assert [table["name"] for table in parts["accuracy"]["result"]["tables"]] == list("abc")
     text = page.read_text()
-    assert "| half: judge (3) |" in text
+    assert "| half: test (3) |" in text
     assert "stand-in better than HistGradientBoosting" in text
     assert "| not measured | open |" in text  # peers that are not there
     assert str(tmp_path) not in text
@@ -552,7 +552,7 @@ def test_failures_and_time_limits_are_told_apart(module):
         {"name": "x", "runs": {"a": good, "b": [{"failure": "ValueError"}], "constant": good}},
         {"name": "y", "runs": {"a": good, "b": [{"timeout": "ended"}], "constant": good}},
     ]
-    shared = {"half": "judge", "metric": "rmse", "n_rows": 9, "task": "regression"}
+    shared = {"half": "test", "metric": "rmse", "n_rows": 9, "task": "regression"}
     settings = {"seeds": 1, "large_seeds": 1, "large": 10, "seconds": 60, "train_rows": 9}
     result = accuracy_result.AccuracyResult(
         {
@@ -562,7 +562,7 @@ def test_failures_and_time_limits_are_told_apart(module):
         }
     )
     assert [table["name"] for table in result.compared("all")] == ["x"]
-    assert result.standings("judge")["b"].failures == 1
+    assert result.standings("test")["b"].failures == 1
     assert "ended after 60 s: y (b)." in "\n".join(accuracy_result.overview(result))
     cells = "\n".join(accuracy_result.score_table(result))
     assert "| failed |" in cells

@@ -25,6 +25,7 @@ def test_version_and_help_answer(run):
     result = run("--help")
     assert result.exit_code == 0
     assert "demo" in result.output
+    assert "\n  committee train churn.csv --target churned --report churn.html\n" in result.output
     assert "--folder" in run("demo", "--help").output
 
 

@@ -115,7 +115,7 @@ def random_tree(rng, n_splits, n_values=2):
     n = len(builder.threshold)
     weight = rng.uniform(0.1, 5.0, n)
     arrays = builder.arrays(rng.normal(size=(n, n_values)), rng.random(n), weight, np.ones(n))
-    return _core.Tree.from_arrays(len(KINDS), KINDS, arrays)
+    return _core.Tree(len(KINDS), KINDS, arrays)
 
 
 def random_rows(rng, n_rows):
@@ -221,7 +221,7 @@ def test_many_features_that_must_all_agree_share_equally(n_features):
     values[node] = 1.0
     ones = np.ones(len(weight))
     arrays = builder.arrays(np.array(values)[:, None], ones, weight, ones)
-    tree = _core.Tree.from_arrays(n_features, [0] * n_features, arrays)
+    tree = _core.Tree(n_features, [0] * n_features, arrays)
     found = tree.contributions(_core.Table.from_matrix(np.ones((1, n_features))))[0, :, 0]
     mean = 2.0**-n_features
     np.testing.assert_allclose(found[:-1], (1 - mean) / n_features, rtol=1e-12)
@@ -234,7 +234,7 @@ def test_a_very_deep_tree(rng):
         node, _ = builder.split(node, depth % 3, REAL, -float(depth // 3), missing_left=False)
     n = len(builder.threshold)
     arrays = builder.arrays(rng.normal(size=(n, 1)), np.ones(n), np.ones(n), np.ones(n))
-    tree = _core.Tree.from_arrays(3, [0, 0, 0], arrays)
+    tree = _core.Tree(3, [0, 0, 0], arrays)
     table = _core.Table.from_matrix(rng.uniform(-1700, 0, size=(20, 3)))
     found = tree.contributions(table).sum(axis=1)
     np.testing.assert_allclose(found, tree.predict(table), rtol=1e-9, atol=1e-9)

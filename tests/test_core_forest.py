@@ -594,7 +594,7 @@ def forms(rng):
 def test_arrays_give_the_forest_back(rng):
     for name, (forest, table, *_) in forms(rng):
         arrays = forest.arrays()
-        again = _core.Forest.from_arrays(arrays)
+        again = _core.Forest(arrays)
         assert again.n_bytes == forest.n_bytes, name
         for index in range(N_TREES):
             assert_same_arrays(again.tree(index).arrays(), forest.tree(index).arrays())
@@ -610,7 +610,7 @@ def test_arrays_of_random_trees_predict_the_same(rng):
     table = table_of(random_columns(rng, 200), np.float64)
     pruned, own_table, *_ = grow(rng, ccp_alpha=1e-3)
     for each, rows in ((forest, table), (pruned, own_table)):
-        again = _core.Forest.from_arrays(each.arrays())
+        again = _core.Forest(each.arrays())
         np.testing.assert_array_equal(again.predict_each(rows), each.predict_each(rows))
 
 
@@ -654,7 +654,7 @@ def test_spoiled_arrays_are_refused_or_harmless(rng):
         arrays = forest.arrays()
         for _ in range(150):
             try:
-                again = _core.Forest.from_arrays(spoiled(rng, arrays))
+                again = _core.Forest(spoiled(rng, arrays))
                 sums = again.predict(table)
                 again.arrays()
             except ValueError:
@@ -668,12 +668,12 @@ def test_missing_and_foreign_entries_are_named(rng):
     arrays = grow(rng)[0].arrays()
     without = {name: array for name, array in arrays.items() if name != "splits"}
     with pytest.raises(ValueError, match="no entry splits"):
-        _core.Forest.from_arrays(without)
+        _core.Forest(without)
     with pytest.raises(ValueError, match="unknown format"):
-        _core.Forest.from_arrays({**arrays, "header": np.array([9, 0, 0, 3])})
+        _core.Forest({**arrays, "header": np.array([9, 0, 0, 3])})
     counts = arrays["class_counts"]
     with pytest.raises(ValueError, match="class_counts ends too early"):
-        _core.Forest.from_arrays({**arrays, "class_counts": counts[:-1]})
+        _core.Forest({**arrays, "class_counts": counts[:-1]})
 
 
 def test_trees_with_too_many_nodes_and_features_for_narrow_links(rng):
@@ -737,7 +737,7 @@ def arrays_with(header, kinds, **arrays):
 )
 def test_hostile_arrays_are_refused(arrays, message):
     with pytest.raises(ValueError, match=message):
-        _core.Forest.from_arrays(arrays)
+        _core.Forest(arrays)
 
 
 def test_a_forest_without_classes_in_an_output_is_refused(rng):
@@ -754,7 +754,7 @@ def test_impurities_keep_their_digits_far_from_zero(rng, offset):
     settings = {"criterion": "squared_error", "seed": _core.derive_key(0, 0)}
     alone = _core.grow_tree(dataset, reals=reals, settings=settings, use_records=True)
     forest = _core.grow_forest(dataset, 1, reals=reals, settings=settings)
-    again = _core.Forest.from_arrays(forest.arrays())
+    again = _core.Forest(forest.arrays())
     for tree in (forest.tree(0), again.tree(0)):
         np.testing.assert_array_equal(tree.arrays()["impurity"], alone.arrays()["impurity"])
 

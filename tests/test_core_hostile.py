@@ -20,8 +20,8 @@ REFUSALS = {"TypeError", "ValueError", "IndexError", "MemoryError"}
 # What has no length that other arguments would give it.
 FREE = {
     "Table.from_matrix matrix",
-    "Tree.from_arrays arrays",  # what each array must be is tested in test_core_tree.py
-    "Forest.from_arrays arrays",
+    "Tree arrays",  # what each array must be is tested in test_core_tree.py
+    "Forest arrays",
     "Forest.predict_quantiles members",
     "Forest.predict_quantiles quantiles",
     "SamplingPlan strata",
@@ -39,12 +39,11 @@ FREE = {
 
 
 def public_names():
-    """Functions, classes that Python can make, and the methods and attributes of classes."""
+    """Functions, classes, and their methods and attributes."""
     for name, value in vars(_core).items():
         if name.startswith("_"):
             continue
-        if not isinstance(value, type) or name not in ("Tree", "Forest"):
-            yield name
+        yield name
         if isinstance(value, type):
             yield from (f"{name}.{member}" for member in vars(value) if member[0] != "_")
 

@@ -124,7 +124,7 @@ def random_fan_out_tree(rng, n_splits):
     n_nodes = len(weight)
     values = np.arange(n_nodes, dtype=float)[:, None]  # a node is known by its value
     arrays = builder.arrays(values, impurity, weight, np.ones(n_nodes))
-    return _core.Tree.from_arrays(2, [0, 2], arrays), [n_children.get(i, 0) for i in range(n_nodes)]
+    return _core.Tree(2, [0, 2], arrays), [n_children.get(i, 0) for i in range(n_nodes)]
 
 
 def test_trees_with_fan_outs_follow_the_weakest_link(rng):
@@ -152,7 +152,7 @@ def test_pruning_collapses_exactly_the_links_up_to_alpha(rng):
             assert set(collapsed[step + 1 :]) <= inner
             assert all(n_children[node] for node in inner)
             # What is left is a sound tree of its own, without the data of the nodes cut off.
-            _core.Tree.from_arrays(2, [0, 2], arrays)
+            _core.Tree(2, [0, 2], arrays)
             n_words = sum(
                 3 + n_children[node]
                 for node in inner
@@ -180,7 +180,7 @@ def test_equally_weak_links_go_together():
     arrays = builder.arrays(
         np.zeros((7, 1)), [1, 0.5, 0.5, 0, 0, 0, 0], [4, 2, 2, 1, 1, 1, 1], np.ones(7)
     )
-    tree = _core.Tree.from_arrays(1, [0], arrays)
+    tree = _core.Tree(1, [0], arrays)
     assert [part.tolist() for part in tree.pruning_path()] == [
         [0.0, 0.25, 0.25, 0.5],
         [0.0, 0.25, 0.5, 1.0],
@@ -195,7 +195,7 @@ def test_a_parent_as_weak_as_its_child_swallows_it():
     builder.split(0, 0, REAL, 0.5, missing_left=False)
     builder.split(2, 0, REAL, 0.75, missing_left=False)
     arrays = builder.arrays(np.zeros((5, 1)), [1, 0, 1, 0, 0], [4, 2, 2, 1, 1], np.ones(5))
-    tree = _core.Tree.from_arrays(1, [0], arrays)
+    tree = _core.Tree(1, [0], arrays)
     assert tree.pruning_path()[0].tolist() == [0.0, 0.5]
 
 
@@ -203,21 +203,21 @@ def test_a_split_that_gains_nothing_goes_at_alpha_zero():
     builder = TreeBuilder()
     builder.split(0, 0, REAL, 0.5, missing_left=False)
     arrays = builder.arrays(np.zeros((3, 1)), [1, 1, 1], [2, 1, 1], np.ones(3))
-    tree = _core.Tree.from_arrays(1, [0], arrays)
+    tree = _core.Tree(1, [0], arrays)
     assert tree.prune(0.0).n_nodes == 1
     assert tree.pruning_path()[0].tolist() == [0.0, 0.0]
 
 
 def test_a_single_leaf_and_a_tree_without_weight_can_be_pruned():
     arrays = TreeBuilder().arrays(np.zeros((1, 1)), [0.5], [0.0], [0])
-    tree = _core.Tree.from_arrays(0, [], arrays)
+    tree = _core.Tree(0, [], arrays)
     assert tree.prune(1.0).n_nodes == 1
     assert [part.tolist() for part in tree.pruning_path()] == [[0.0], [0.0]]
 
 
 @pytest.mark.parametrize("alpha", [-1e-9, float("nan"), float("-inf")])
 def test_a_negative_alpha_is_refused(alpha):
-    tree = _core.Tree.from_arrays(0, [], TreeBuilder().arrays(np.zeros((1, 1)), [0], [1], [1]))
+    tree = _core.Tree(0, [], TreeBuilder().arrays(np.zeros((1, 1)), [0], [1], [1]))
     with pytest.raises(ValueError, match="alpha must be a number >= 0; got"):
         tree.prune(alpha)
 
@@ -235,7 +235,7 @@ def test_a_large_tree_of_any_depth_is_pruned_quickly(shape):
         level = (np.arange(n) + 1) // 2
     impurity = 1.0 / (1 + level) if shape != "chain pruned from the top" else 2 - level / n
     flags = np.zeros(n, np.uint32)
-    tree = _core.Tree.from_arrays(
+    tree = _core.Tree(
         1,
         [0],
         {

@@ -32,7 +32,7 @@ def finish(builder, rng, kinds, n_values=2):
     arrays = builder.arrays(
         rng.normal(size=(n, n_values)), rng.random(n), rng.random(n), rng.integers(1, 9, n)
     )
-    return _core.Tree.from_arrays(len(kinds), kinds, arrays)
+    return _core.Tree(len(kinds), kinds, arrays)
 
 
 def random_split(rng, builder, node, feature, kind, left):
@@ -232,7 +232,7 @@ def test_depths_count_the_steps_from_the_root(rng):
 def test_arrays_make_the_same_tree_again(rng):
     tree = random_tree(rng)
     arrays = tree.arrays()
-    again = _core.Tree.from_arrays(len(KINDS), KINDS, arrays)
+    again = _core.Tree(len(KINDS), KINDS, arrays)
     for name, array in again.arrays().items():
         np.testing.assert_array_equal(array, arrays[name])
     assert (again.n_nodes, again.n_values, again.n_features) == (tree.n_nodes, 2, len(KINDS))
@@ -325,7 +325,7 @@ def small_arrays():
 
 
 def test_the_arrays_that_are_spoiled_below_are_sound():
-    assert _core.Tree.from_arrays(2, [0, 2], small_arrays()).n_nodes == 10
+    assert _core.Tree(2, [0, 2], small_arrays()).n_nodes == 10
 
 
 SPOILED = {
@@ -368,14 +368,14 @@ def test_spoiled_arrays_are_refused(case):
     arrays = small_arrays()
     arrays[name][index] = value
     with pytest.raises(ValueError, match=message):
-        _core.Tree.from_arrays(2, [0, 2], arrays)
+        _core.Tree(2, [0, 2], arrays)
 
 
 def test_nodes_that_nobody_reaches_are_refused():
     arrays = small_arrays()
     arrays["first_child"][3] = arrays["feature_and_flags"][3] = 0
     with pytest.raises(ValueError, match="a tree of 10 nodes has 2 nodes without a parent"):
-        _core.Tree.from_arrays(2, [0, 2], arrays)
+        _core.Tree(2, [0, 2], arrays)
 
 
 @pytest.mark.parametrize("name", list(small_arrays()))
@@ -385,24 +385,24 @@ def test_arrays_of_wrong_length_type_or_shape_are_refused(name):
         if name == "category_data" and len(spoil(good[name])) > len(good[name]):
             continue  # words that nobody uses do no harm
         with pytest.raises(ValueError, match=r"entries|entry|node"):
-            _core.Tree.from_arrays(2, [0, 2], {**good, name: spoil(good[name])})
+            _core.Tree(2, [0, 2], {**good, name: spoil(good[name])})
     with pytest.raises(TypeError, match=f"{name} must be .*; got float32"):
-        _core.Tree.from_arrays(2, [0, 2], {**good, name: good[name].astype(np.float32)})
+        _core.Tree(2, [0, 2], {**good, name: good[name].astype(np.float32)})
     with pytest.raises(ValueError, match=f"{name} must have . dimension"):
-        _core.Tree.from_arrays(2, [0, 2], {**good, name: good[name][None, None]})
+        _core.Tree(2, [0, 2], {**good, name: good[name][None, None]})
     with pytest.raises(ValueError, match=f"arrays has no entry {name}"):
-        _core.Tree.from_arrays(2, [0, 2], {k: v for k, v in good.items() if k != name})
+        _core.Tree(2, [0, 2], {k: v for k, v in good.items() if k != name})
 
 
 def test_kinds_must_be_known_and_one_for_each_feature():
     with pytest.raises(ValueError, match="kinds has 1 entries; the tree needs 2"):
-        _core.Tree.from_arrays(2, [0], small_arrays())
+        _core.Tree(2, [0], small_arrays())
     with pytest.raises(ValueError, match="kinds must hold 0"):
-        _core.Tree.from_arrays(2, [0, 5], small_arrays())
+        _core.Tree(2, [0, 5], small_arrays())
     with pytest.raises(ValueError, match="at most 16777216 features"):
-        _core.Tree.from_arrays(2**24 + 1, [0, 2], small_arrays())
+        _core.Tree(2**24 + 1, [0, 2], small_arrays())
     with pytest.raises(ValueError, match="at least one value"):
-        _core.Tree.from_arrays(2, [0, 2], {**small_arrays(), "values": np.ones((10, 0))})
+        _core.Tree(2, [0, 2], {**small_arrays(), "values": np.ones((10, 0))})
 
 
 def test_nodes_that_share_large_category_data_cost_no_time():
@@ -422,7 +422,7 @@ def test_nodes_that_share_large_category_data_cost_no_time():
         "n_rows": np.ones(n, np.int64),
     }
     with pytest.raises(ValueError, match="node 2 shares its category data with other nodes"):
-        _core.Tree.from_arrays(1, [2], arrays)
+        _core.Tree(1, [2], arrays)
 
 
 def test_flipped_bits_are_refused_or_harmless(rng):
@@ -437,7 +437,7 @@ def test_flipped_bits_are_refused_or_harmless(rng):
         for _ in range(rng.integers(1, 4)):
             words[rng.integers(len(words))] ^= np.uint32(1 << rng.integers(32))
         try:
-            tree = _core.Tree.from_arrays(2, [0, 2], arrays)
+            tree = _core.Tree(2, [0, 2], arrays)
         except ValueError:
             n_refused += 1
             continue

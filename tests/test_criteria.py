@@ -119,7 +119,7 @@ def arrays_of(criterion, rng):
 def test_a_criterion_keeps_its_number_in_files(criterion, number, rng):
     arrays = arrays_of(criterion, rng)
     assert arrays["header"][1] == number
-    assert _core.Forest.from_arrays(arrays).arrays()["header"][1] == number
+    assert _core.Forest(arrays).arrays()["header"][1] == number
 
 
 @pytest.mark.parametrize("number", [-1, len(NUMBERS), 255, 256, 2**40])
@@ -128,7 +128,7 @@ def test_files_with_an_unknown_criterion_are_refused(number, rng):
     arrays["header"] = arrays["header"].copy()
     arrays["header"][1] = number
     with pytest.raises(ValueError, match="header is out of range"):
-        _core.Forest.from_arrays(arrays)
+        _core.Forest(arrays)
 
 
 def engines(rng):

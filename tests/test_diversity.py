@@ -219,7 +219,7 @@ def test_blocks_of_rows_change_nothing(classes, numbers, monkeypatch):
     for (X, y), cls in ((classes, cm.RandomForestClassifier), (numbers, cm.RandomForestRegressor)):
         model = cls(6, random_state=0).fit(X[:80], y[:80])
         whole = cm.diversity(model, X[80:], y[80:])
-        monkeypatch.setattr("committee.inspection.diversity._BLOCK_CELLS", 200)
+        monkeypatch.setattr("committee.inspection.studied_rows._BLOCK_CELLS", 200)
         same(whole, cm.diversity(model, X[80:], y[80:]), exactly=False)
         monkeypatch.undo()
 
@@ -314,7 +314,6 @@ def test_frames_of_members_and_pairs(classes):
 
 def test_the_picture_shows_every_pair(classes, numbers):
     plt = pytest.importorskip("matplotlib.pyplot")
-    plt.switch_backend("Agg")
     X, y = classes
     found = cm.diversity(cm.RandomForestClassifier(6, random_state=0).fit(X, y), X, y)
     heat, diagram = cm.plot_diversity(found, measure="double_fault")

@@ -14,12 +14,15 @@ import numpy as np
 import pytest
 
 import committee
+import committee.datasets
+import committee.losses
+import committee.theory
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "src" / "committee"
 CORE = ROOT / "src" / "core"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("benchmarks/*.md")])
-BLOCK = re.compile(r"^```([\w-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```([\w{}-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def name_of(path):
@@ -52,7 +55,6 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_says(
     path, page_names, tmp_path, monkeypatch
 ):
     plt = pytest.importorskip("matplotlib.pyplot")
-    plt.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)
     text = path.read_text(encoding="utf-8")
     with np.printoptions(), contextlib.ExitStack() as stack:
@@ -74,7 +76,7 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_says(
 
 
 def anchors(path):
-    """The anchors of a page's headings, as GitHub and MkDocs make them."""
+    """The anchors of a page's headings, as GitHub and MyST make them."""
     headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     words = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
     return {heading.strip().replace(" ", "-") for heading in words}
@@ -94,31 +96,51 @@ def test_relative_links_lead_somewhere(path):
     assert broken == []
 
 
-def test_every_page_is_in_the_table_of_contents():
-    contents = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    pages = [page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")]
-    assert [page for page in pages if page not in contents] == []
+def test_every_page_is_in_a_table_of_contents():
+    listed = {ROOT / "docs" / "index.md"}
+    for page in (ROOT / "docs").rglob("*.md"):
+        for body in blocks(page, "{toctree}"):
+            entries = [line.split("<")[-1].rstrip(">") for line in body.split("\n")]
+            listed |= {(page.parent / f"{entry}.md").resolve() for entry in entries if entry}
+    assert [page for page in (ROOT / "docs").rglob("*.md") if page.resolve() not in listed] == []
 
 
-@pytest.mark.parametrize("name", committee.__all__)
-def test_the_api_page_names_every_public_name(name):
-    assert re.search(rf"\b{name}\b", (ROOT / "docs/api.md").read_text(encoding="utf-8"))
+def test_a_star_import_brings_no_names_that_other_libraries_have_too():
+    names: dict = {}
+    exec("from committee import *", names)
+    assert set(committee._HOMES) - set(names) == {"load", "save"}
+    assert committee.load
+    assert committee.save
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        name
-        for name in committee.__all__
-        if inspect.isfunction(getattr(committee, name))
-        or hasattr(getattr(committee, name), "get_params")
-    ],
-)
-def test_the_api_page_names_every_parameter_and_the_docstring_has_an_example(name):
-    page = (ROOT / "docs/api.md").read_text(encoding="utf-8")
-    public = getattr(committee, name)
-    parameters = inspect.signature(public).parameters
-    assert [each for each in parameters if not re.search(rf"\b{each}\b", page)] == []
+API_NAMES = [
+    (module, name)
+    for module in (committee, committee.datasets, committee.losses, committee.theory)
+    for name in getattr(module, "_HOMES", module.__all__)
+]
+
+
+@pytest.mark.parametrize(("module", "name"), API_NAMES)
+def test_the_api_page_lists_every_public_name(module, name):
+    listed, current = set(), ""
+    for body in blocks(ROOT / "docs" / "api.md", "{eval-rst}"):
+        for line in body.split("\n"):
+            current = (
+                line.removeprefix(".. currentmodule:: ") if "currentmodule" in line else current
+            )
+            listed.add(f"{current}.{line.strip()}")
+    assert f"{module.__name__}.{name}" in listed
+
+
+@pytest.mark.parametrize(("module", "name"), API_NAMES)
+def test_a_docstring_has_every_parameter_and_an_example(module, name):
+    public = getattr(module, name)
+    is_estimator = hasattr(public, "get_params")
+    if not is_estimator and not inspect.isfunction(public):
+        return
+    entries = re.findall(r"^    (?:    )?([\w, *]+?)(?: : .*)?$", public.__doc__, re.MULTILINE)
+    documented = {each.strip(" *") for entry in entries for each in entry.split(",")}
+    assert set(inspect.signature(public).parameters) <= documented
     assert ">>>" in public.__doc__
 
 
@@ -128,6 +150,7 @@ def tracked_text_files():
     )
     names = listing.stdout.split("\n") if listing.returncode == 0 else []
     suffixes = {".md", ".py", ".pyi", ".toml", ".yml", ".yaml", ".txt", ".cpp", ".hpp", ".json"}
+    suffixes |= {".js", ".css"}
     files = [ROOT / name for name in names if Path(name).suffix in suffixes] or PAGES
     return [path for path in files if path.is_file()]
 
@@ -160,6 +183,32 @@ def test_files_that_the_sources_name_exist():
         for name in FILE_NAME.findall(path.read_text(encoding="utf-8"))
         if not any(file.endswith("/" + name) for file in there)
     ]
+    assert dead == []
+
+
+def test_the_places_of_a_change_exist():
+    """The page for contributors: its paths exist, and its names occur in the sources."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    chapter = page[page.index("## Where does my change go?") : page.index("## Style")]
+    files = [*SOURCES.rglob("*.py"), *SOURCES.rglob("*.js"), *SOURCES.glob("*.pyi")]
+    files += [*CORE.rglob("*.?pp"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("tools/*.*")]
+    others = [*ROOT.glob("docs/**/*.*"), *ROOT.glob("benchmarks/*"), *PAGES]
+    there = {
+        f"/{name_of(each)}"
+        for path in [*files, *others]
+        for each in (path, *path.parents[:3])
+        if each.is_relative_to(ROOT)
+    }
+    words = set()
+    for path in files:
+        words.update(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+    dead = []
+    for name in sorted(set(re.findall(r"`([\w./]+)`", chapter))):
+        if "/" in name or re.search(r"\.(py|pyi|hpp|cpp|md|toml)$", name):
+            if not any(each.endswith("/" + name.rstrip("/")) for each in there):
+                dead.append(name)
+        elif not set(name.split(".")) <= words:
+            dead.append(name)
     assert dead == []
 
 
@@ -226,7 +275,7 @@ def test_python_modules_import_what_their_folder_may_use():
         f"{name_of(path)} imports {needed}"
         for path in python_modules()
         for needed in imported_modules(path)
-        if needed not in committee.__all__
+        if needed not in {*committee._HOMES, "__version__"}
         and python_folder(needed) != folder_of(path, SOURCES)
         and python_folder(needed) not in may_use[folder_of(path, SOURCES)]
     ]

@@ -671,7 +671,7 @@ def test_an_estimator_of_no_kind_needs_a_metric():
 
 
 def test_a_lazy_frame_is_refused():
-    with pytest.raises(TypeError, match=r"X is a lazy frame; call its collect\(\)"):
+    with pytest.raises(TypeError, match=r"X is a lazy frame of polars, .*call its collect\(\)"):
         bootstrap_score(GaussianNB(), pl.LazyFrame({"a": [1, 2]}), [0, 1])
 
 

@@ -62,7 +62,7 @@ def chain_view(thresholds):
     n_nodes = len(builder.threshold)
     arrays = builder.arrays(np.zeros((n_nodes, 1)), *[np.ones(n_nodes)] * 3)
     info = FeatureInfo("x0", Kind.REAL, None, "number")
-    return TreeView(_core.Tree.from_arrays(1, [0], arrays), TableSchema((info,), None), None)
+    return TreeView(_core.Tree(1, [0], arrays), TableSchema((info,), None), None)
 
 
 def shop_view():
@@ -78,7 +78,7 @@ def shop_view():
     values = np.tile([0.25, 0.75], (n_nodes, 1))
     rows = np.arange(10, 10 + n_nodes)
     arrays = builder.arrays(values, np.zeros(n_nodes), rows, rows)
-    tree = _core.Tree.from_arrays(4, [1, 2, 0, 1], arrays)
+    tree = _core.Tree(4, [1, 2, 0, 1], arrays)
     infos = (
         FeatureInfo("sold", Kind.INTEGER, None, "datetime"),
         FeatureInfo("colour", Kind.CATEGORY, ("blue", "green, dark", "red"), "category"),
@@ -121,7 +121,7 @@ def test_the_way_of_missing_values_is_told_where_training_saw_some():
         FeatureInfo("word", Kind.CATEGORY, ("a", "b"), "category", has_missing=True),
     )
     schema = TableSchema(infos, ("size", "word"))
-    view = TreeView(_core.Tree.from_arrays(2, [0, 2], arrays), schema, None)
+    view = TreeView(_core.Tree(2, [0, 2], arrays), schema, None)
     branches = [line.strip("|- ") for line in export_text(view).splitlines() if "size" in line]
     assert branches == ["size <= 1.50 or missing", "size >  1.50", "size <= 3.00", "size >  3.00"]
     premises = [" AND ".join(map(str, rule.conditions)) for rule in export_rules(view)]
@@ -229,7 +229,7 @@ def test_a_notebook_shows_hostile_levels_as_text():
     builder = TreeBuilder()
     builder.split(0, 0, SUBSET, level_list([0]), missing_left=False)
     arrays = builder.arrays([[1.0], [2.0], [3.0]], [1.0, 0.0, 0.0], [2, 1, 1], [2, 1, 1])
-    tree = _core.Tree.from_arrays(1, [2], arrays)
+    tree = _core.Tree(1, [2], arrays)
     info = FeatureInfo("a\nb<i>", Kind.CATEGORY, levels, "category")
     rules = export_rules(TreeView(tree, TableSchema((info,), ("a\nb<i>",)), None))
     assert "<script>" not in rules._repr_html_()
@@ -243,7 +243,7 @@ def test_many_levels_are_shortened_in_text_but_kept_in_the_rule():
     builder.split(0, 0, SUBSET, level_list(range(20)), missing_left=False)
     arrays = builder.arrays([[1.0], [2.0], [3.0]], [1.0, 0.0, 0.0], [2, 1, 1], [2, 1, 1])
     info = FeatureInfo("word", Kind.CATEGORY, levels, "category")
-    tree = _core.Tree.from_arrays(1, [2], arrays)
+    tree = _core.Tree(1, [2], arrays)
     rules = export_rules(TreeView(tree, TableSchema((info,), ("word",)), None))
     assert "... 8 more}" in str(rules[0])
     assert rules[0].conditions[0].levels == levels[:20]

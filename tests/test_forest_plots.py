@@ -9,8 +9,9 @@ from committee.evaluation.importance import Importances
 from committee.evaluation.oob import OobCurve
 from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from committee.forests.tuning import TuningCandidate, TuningResult
-from committee.plots.features import plot_contributions, plot_importances
+from committee.plots.contributions import plot_contributions
 from committee.plots.forest import plot_oob_curve, plot_proximity, plot_tuning
+from committee.plots.importances import plot_importances
 from committee.plots.intervals import plot_intervals
 from committee.plots.votes import plot_votes
 
@@ -58,6 +59,25 @@ def test_bars_are_importances_in_order():
     assert ax.get_xlabel() == "gain"
     scores = shown(plot_importances(found, by="score"))
     assert [bar.get_width() for bar in scores.patches] == [0.0, 1.0, 5.0]
+
+
+def test_spreads_of_importances_are_one_standard_deviation_over_trees():
+    found = Importances(np.array([[0.0, 2.0], [4.0, 8.0]]), ("a", "b"), "gain")
+    ax = shown(plot_importances(found))
+    (lines,) = ax.collections
+    np.testing.assert_allclose(
+        [segment[:, 0] for segment in lines.get_segments()], [[0.0, 2.0], [4.0, 8.0]]
+    )
+    assert not shown(plot_importances(found, by="score")).collections
+
+
+def test_a_band_of_intervals_lies_between_their_bounds():
+    bounds = np.array([[0.0, 1.0, 2.0], [1.0, 2.0, 3.0], [2.0, 3.0, 5.0]])
+    ax = shown(plot_intervals([3, 1, 2], bounds, style="band"))
+    corners = ax.collections[0].get_paths()[0].vertices
+    for place, low, high in [(3, 0.0, 2.0), (1, 1.0, 3.0), (2, 2.0, 5.0)]:
+        edges = corners[corners[:, 0] == place, 1]
+        assert (edges.min(), edges.max()) == (low, high)
 
 
 @pytest.mark.parametrize("style", ["band", "bars"])
@@ -131,6 +151,14 @@ def test_a_search_is_a_line_for_each_kind_of_forest():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Forest", "Extra"]
 
 
+def test_bars_of_a_search_are_one_standard_error_of_the_difference():
+    tried = [TuningCandidate("Forest", n, 1.0 / n, 0.5, 0.1 * n, 25) for n in (1, 2, 4)]
+    ax = shown(plot_tuning(TuningResult(4, tuple(tried), 2, None, 350, 25)))
+    (bars,) = ax.containers[0].lines[2]
+    ends = [[segment[0, 1], segment[1, 1]] for segment in bars.get_segments()]
+    np.testing.assert_allclose(ends, [[0.9, 1.1], [0.3, 0.7], [-0.15, 0.65]])
+
+
 def test_rows_of_a_class_lie_together(classes):
     model, X, y = classes
     ax = shown(plot_proximity(model, X, y, out_of_bag=True))
@@ -151,7 +179,11 @@ def test_rows_of_a_class_lie_together(classes):
         (lambda m, X: plot_votes(object(), X), TypeError, "must be a fitted forest or"),
         (lambda m, X: plot_votes(m, X), ValueError, "one row; got 80 rows"),
         (lambda m, X: plot_votes(m, X[:1], [1]), ValueError, "y must be None for a forest"),
-        (lambda m, X: plot_contributions(object(), X), TypeError, "must be a fitted tree or"),
+        (
+            lambda m, X: plot_contributions(object(), X),
+            TypeError,
+            "model must be a fitted estimator",
+        ),
         (lambda m, X: plot_contributions(m, X), ValueError, "one row; got 80 rows"),
         (lambda m, X: plot_contributions(m, X[:1], label="?"), ValueError, "label must be one of"),
         (lambda m, X: plot_contributions(m, X[:1], top=0), ValueError, "top must be"),

@@ -52,7 +52,7 @@ def make_tree(rng, kinds, n_leaves, shape="random", n_values=1):
         leaves[at:at] = children
     n = len(builder.threshold)
     arrays = builder.arrays(rng.normal(size=(n, n_values)), np.ones(n), np.ones(n), np.ones(n))
-    return _core.Tree.from_arrays(len(kinds), kinds, arrays)
+    return _core.Tree(len(kinds), kinds, arrays)
 
 
 def make_forest(trees):
@@ -151,7 +151,7 @@ def test_more_thresholds_than_a_byte_can_rank(rng, level, real_type, scale):
             node = builder.split(node, 0, REAL, threshold, missing_left=left)[1]
         n = len(builder.threshold)
         arrays = builder.arrays(rng.normal(size=(n, 1)), np.ones(n), np.ones(n), np.ones(n))
-        trees.append(_core.Tree.from_arrays(1, [0], arrays))
+        trees.append(_core.Tree(1, [0], arrays))
     forest = make_forest(trees)
     assert forest.has_leaf_masks
     around = [thresholds, np.nextafter(thresholds, np.inf), np.nextafter(thresholds, -np.inf)]
@@ -179,7 +179,7 @@ def test_what_does_not_fit_is_walked(rng):
     data = [3, 1, 2, 0, 2]
     builder.split(0, 1, FAN_OUT, data, missing_left=False, n_children=3)
     arrays = builder.arrays(rng.normal(size=(4, 1)), np.ones(4), np.ones(4), np.ones(4))
-    fan = _core.Tree.from_arrays(2, [0, 2], arrays)
+    fan = _core.Tree(2, [0, 2], arrays)
     assert make_forest(small).has_leaf_masks
     table = make_table(rng, [0, 2])
     for odd in (large, fan):

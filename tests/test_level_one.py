@@ -32,6 +32,7 @@ from committee import (
     RandomForestRegressor,
     StackingClassifier,
     StackingRegressor,
+    VotingClassifier,
     VotingRegressor,
     _core,
 )
@@ -527,7 +528,6 @@ def plan(cv, n_rows=12, n_layers=1, **more):
         ([([0, 1], [12])], ValueError, "from 0 to 11; got 12 to 12"),
         ([([0, -1], [2])], ValueError, "from 0 to 11; got -1 to 0"),
         ([([0.5], [2])], TypeError, "must hold row numbers; got float64"),
-        (13, ValueError, "13 parts, but there are only 12 rows"),
         (True, (TypeError, ValueError), "cv must be"),
         (0.0, ValueError, "cv must be"),
         (1.0, ValueError, "cv must be"),
@@ -554,13 +554,56 @@ def test_every_splitter_gives_every_row_once():
 
 
 def test_two_or_three_rows_say_what_is_missing():
-    with pytest.raises(ValueError, match="only 2 rows"):
-        plan(None, n_rows=2)
+    with pytest.raises(ValueError, match=r"only 1 rows \(n_samples=1\)"):
+        plan(None, n_rows=1)
     assert len(plan("loo", n_rows=2).layers[0]) == 2
     with pytest.raises(ValueError, match="needs more than 2 rows"):
         plan(0.5, n_rows=2, n_layers=2)
     model = VotingRegressor([("t", DecisionTreeRegressor())], weights="learned", cv=2)
     assert model.fit([[1.0], [2.0]], [1.0, 2.0]).weights_.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "n_folds", "what"),
+    [
+        ({"n_rows": 3, "is_classifier": False}, 3, "rows"),
+        ({"n_rows": 6}, 3, "rows of the largest class"),
+        ({"cv": 13}, 6, "rows of the largest class"),
+        ({"cv": "time", "n_rows": 4}, 3, "later rows"),
+        ({"groups": np.arange(12) // 4}, 3, "groups"),
+        ({"weights": np.arange(12) // 8 * 1.0, "is_classifier": False}, 4, "rows"),
+    ],
+    ids=repr,
+)
+def test_few_rows_are_dealt_into_fewer_folds_with_a_warning(options, n_folds, what):
+    options = {"cv": None} | options
+    with pytest.warns(UserWarning, match=f"into {n_folds} folds .* only {n_folds} {what}$"):
+        splits = plan(**options).layers[0]
+    assert len(splits) == n_folds
+
+
+def test_classes_of_one_row_each_are_dealt_like_numbers():
+    model = StackingClassifier([("t", DecisionTreeClassifier())], DecisionTreeClassifier())
+    with pytest.warns(UserWarning, match="into 3 folds and not into 5: there are only 3 rows$"):
+        model.fit([[1.0], [2.0], [3.0]], ["a", "b", "c"])
+
+
+def test_out_of_bag_plans_make_no_folds_that_nobody_needs(monkeypatch):
+    def refuse(*args):
+        raise AssertionError("folds are made")
+
+    X, y = np.arange(12.0)[:, None], np.arange(12) % 2
+    monkeypatch.setattr("committee.combining.level_one._splits", refuse)
+    forests = [("f", RandomForestClassifier(20, random_state=0))]
+    StackingClassifier(forests, cv="oob").fit(X, y)
+    VotingClassifier(forests, voting="soft", weights="learned", cv="oob").fit(X, y)
+    for model in (
+        StackingClassifier([*forests, ("t", DecisionTreeClassifier())], cv="oob"),
+        StackingClassifier(forests, cv="oob", leak_check=True),
+        StackingClassifier(forests, layers=[[("t", DecisionTreeClassifier())]], cv="oob"),
+    ):
+        with pytest.raises(AssertionError, match="folds are made"):
+            model.fit(X, y)
 
 
 def test_out_of_bag_opinions_of_members_that_are_fitted_to_the_rows_of_some_weight(table):

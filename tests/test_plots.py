@@ -1,5 +1,6 @@
 """Pictures of trees: the layout, the matplotlib plot and the SVG of notebooks."""
 
+import re
 import sys
 import xml.etree.ElementTree as ET
 from itertools import pairwise
@@ -12,10 +13,10 @@ from hand_trees import view_of_sklearn
 from sklearn.tree import DecisionTreeClassifier as TheirClassifier
 from sklearn.tree import DecisionTreeRegressor as TheirRegressor
 
-from committee import DecisionTreeClassifier
+from committee import DecisionTreeClassifier, ID3Classifier
 from committee.plots.tree import plot_tree
 from committee.trees.svg import tree_svg
-from committee.trees.tree_layout import layout, wrapped
+from committee.trees.tree_layout import layout, shown_shares, wrapped
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -182,3 +183,48 @@ def test_a_fitted_estimator_shows_its_tree_in_notebooks():
     assert "committee-tree" in model._repr_html_()
     with sklearn.config_context(display="text"):
         assert list(model._repr_mimebundle_()) == ["text/plain"]
+
+
+def test_a_notebook_picture_of_thousands_of_branches_shows_the_heaviest(rng):
+    names = np.array([f"level {k}" for k in range(3000)])
+    many = names[rng.integers(0, 3000, 9000)]
+    X = pd.DataFrame({"many": many, "few": rng.choice([*"abc"], 9000)})
+    model = ID3Classifier().fit(X, rng.integers(0, 2, 9000))
+    svg = model._repr_svg_()
+    assert len(svg) < 100_000
+    words = [text for node in ET.fromstring(svg).iter() for text in node.itertext()]
+    n_branches = len(model.tree_.children(0))
+    assert f"… {n_branches - 12} more" in words
+    cards = layout(model.tree_, 1, list(X.columns), 2, most_branches=12)
+    drawn = [card.node for card in cards[1:] if card.n_branches == 1]
+    weights = model.tree_.weighted_n_node_samples
+    others = sorted(set(model.tree_.children(0)) - set(drawn))
+    assert len(drawn) == 12
+    assert weights[drawn].min() >= weights[others].max()
+    assert [card.n_branches for card in cards[1:] if card.node < 0] == [n_branches - 12]
+
+
+def test_a_notebook_picture_of_many_classes_is_small(rng):
+    y = rng.integers(0, 1500, 6000)
+    model = DecisionTreeClassifier(max_depth=4).fit(rng.normal(size=(6000, 2)), y)
+    svg = model._repr_svg_()
+    assert len(svg) < 100_000
+    shares = shown_shares(model.tree_, 0)
+    assert len(shares) == 21
+    assert sum(share for _, share in shares) == pytest.approx(1)
+    largest = np.sort(np.bincount(y))[::-1][:20] / 6000
+    assert sorted(share for _, share in shares[:20]) == pytest.approx(sorted(largest))
+
+
+def test_text_too_small_to_be_read_is_said(rng):
+    view, _ = view_of_sklearn(random_model(rng, 300))
+    ax = plt.figure(figsize=(4, 3)).add_subplot()
+    with pytest.warns(UserWarning, match=r"plot_tree shrinks its text to \d\.\d points") as caught:
+        plot_tree(view, ax=ax)
+    width, height = map(
+        float, re.search(r"need ([\d.]+) x ([\d.]+) or", str(caught[0].message)).groups()
+    )
+    ax = plt.figure(figsize=(width + 0.1, height + 0.1)).add_axes((0, 0, 1, 1))
+    texts = plot_tree(view, ax=ax)  # without a warning
+    assert texts[0].get_fontsize() >= 5
+    plot_tree(view, ax=plt.figure(figsize=(4, 3)).add_subplot(), max_depth=1)

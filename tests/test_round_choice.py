@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.metrics import log_loss, mean_squared_error
@@ -273,11 +274,19 @@ def test_warm_start_keeps_what_was_chosen_and_adds_what_is_asked_for(numbers):
     assert model.round_choice_ is choice
 
 
-def test_callbacks_hear_only_of_the_rounds_of_the_model(numbers):
-    heard = []
-    model = GradientBoostingRegressor(random_state=0, callbacks=lambda n, log: heard.append(n))
-    model.fit(*numbers)
-    assert heard == list(range(1, model.n_estimators_ + 1))
+def test_callbacks_see_the_search_and_then_the_rounds_of_the_model(numbers):
+    seen = []
+
+    def note(n_rounds, log):
+        seen.append((n_rounds, log.n_folds))
+
+    model = GradientBoostingRegressor(random_state=0, callbacks=note).fit(*numbers)
+    search = [n_rounds for n_rounds, n_folds in seen if n_folds]
+    last = [n_rounds for n_rounds, n_folds in seen if not n_folds]
+    assert seen == [(n, 5) for n in search] + [(n, 0) for n in last]
+    assert last == list(range(1, model.n_estimators_ + 1))
+    assert search == list(range(1, len(search) + 1))
+    assert len(search) >= len(last)
 
 
 def test_progress_is_told_of_both_parts_and_only_when_asked(numbers, capsys):
@@ -445,6 +454,16 @@ def test_a_search_ends_where_a_quarter_of_the_rounds_gains_next_to_nothing(base,
         assert bool(ends.reason(scored)) == (before - now < 0.02 * gained)
         cheap = SearchEnd(patience=10, little=0.02, trifle=trifle, n_cheap=n_tried)
         assert not cheap.reason(choice)
+
+
+def test_several_classes_are_predicted_better_than_by_a_hundred_rounds():
+    X, y = load_digits(return_X_y=True)
+    losses = {}
+    for n_estimators in ("auto", 100):
+        model = GradientBoostingClassifier(n_estimators=n_estimators, random_state=0)
+        model.fit(X[::3], y[::3])
+        losses[n_estimators] = log_loss(y[1::3], model.predict_proba(X[1::3]))
+    assert losses["auto"] < 0.95 * losses[100]
 
 
 def test_a_curve_of_many_classes_is_not_followed_for_thousands_of_rounds(rng, monkeypatch):

@@ -39,6 +39,11 @@ def labels_of(target, output=0):
         (pd.Series(["b", "a", "b"], dtype="category"), ["a", "b"]),
         (pd.Series(pd.Categorical(["b", "a"], categories=["b", "zz", "a"])), ["a", "b"]),
         (pd.Categorical(["b", "a"], categories=["b", "zz", "a"]), ["a", "b"]),
+        # Three levels in a circle: no order that is its own inverse.
+        (pd.Categorical(["c", "b", "a"], categories=["b", "c", "a"]), ["a", "b", "c"]),
+        (pd.Series(["a", "b", "c"], dtype=pd.CategoricalDtype(["c", "a", "b"])), ["a", "b", "c"]),
+        (pl.Series(["c", "a", "b"], dtype=pl.Enum(["b", "c", "a"])), ["a", "b", "c"]),
+        (pd.Categorical([30, 10, 20], categories=[20, 30, 10]), [10, 20, 30]),
         (pd.Series([2, 1], dtype="Int64"), [1, 2]),
         (pd.Series([True, False], dtype="boolean"), [False, True]),
         (pl.Series(["b", "a", "b"]), ["a", "b"]),
@@ -112,7 +117,7 @@ def test_a_column_vector_is_one_output(read, y):
     [
         ([0.5, 1.0], ValueError, "Unknown label type: continuous"),
         (pl.Series([0.5, 1.0]), ValueError, "Unknown label type: continuous"),
-        (["a", 1], ValueError, "Unknown label type: y mixes text and numbers"),
+        (np.array(["a", 1], object), ValueError, "Unknown label type: y mixes text and numbers"),
         (np.array(["2020-01-01"], "M8[D]"), ValueError, "Unknown label type: datetime"),
         ([1.0, np.nan], ValueError, r"Input y contains NaN\."),
         ([1, None], ValueError, r"Input y contains NaN\."),

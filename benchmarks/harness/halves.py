@@ -1,7 +1,7 @@
-"""Real tables in two halves: one to tune defaults on, one to judge them on.
+"""Real tables in two halves: one to tune defaults on, one to test them on.
 
 The halves were made once, by `alternate`, before anything was tuned, and are written down here so
-that a table more in the folder does not move the others. Nothing measured on the judging half may
+that a table more in the folder does not move the others. Nothing measured on the test half may
 decide a default.
 """
 
@@ -45,7 +45,7 @@ TUNE = frozenset(
         "wine",
     ]
 )
-JUDGE = frozenset(
+TEST = frozenset(
     [
         "amazon_access",
         "arrhythmia",
@@ -76,19 +76,19 @@ JUDGE = frozenset(
         "soybean",
     ]
 )
-HALVES = ("tune", "judge")
+HALVES = ("tune", "test")
 
 
 def half_of(name: str) -> str:
-    """Return the half of a table; one that came later is in the judging half."""
-    return "tune" if name in TUNE else "judge"
+    """Return the half of a table; one that came later is in the test half."""
+    return "tune" if name in TUNE else "test"
 
 
 def alternate(tables: Iterable[TableInfo]) -> dict[str, str]:
-    """Return the half of each table by the rule that made `TUNE` and `JUDGE`.
+    """Return the half of each table by the rule that made `TUNE` and `TEST`.
 
     Within a task the tables are put in order of their rows (then of their names) and dealt like
-    cards: tune, judge, judge, tune, and so on, so that both halves have the same tasks and sizes.
+    cards: tune, test, test, tune, and so on, so that both halves have the same tasks and sizes.
     """
     halves = {}
     for _, group in groupby(sorted(tables, key=_order), key=lambda table: table.task):

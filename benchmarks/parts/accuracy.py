@@ -154,11 +154,11 @@ class AccuracyPart:
         return [*overview(reader), "", *score_table(reader), "", *time_table(reader)]
 
     def goals(self, result: Mapping[str, Any]) -> list[Goal]:
-        """Compare ours with each peer on the judging half and on all tables."""
+        """Compare ours with each peer on the test half and on all tables."""
         reader = AccuracyResult(result)
         mine = self.entrants[0].label
         peers = [each.label for each in self.entrants[1:] if each.label != CONSTANT]
-        goals = [outranks(reader, mine, peer, half) for half in ("judge", "all") for peer in peers]
+        goals = [outranks(reader, mine, peer, half) for half in ("test", "all") for peer in peers]
         goals.append(takes_a_share(reader, mine, self.slowest, self.time_share))
         return [*goals, *is_safe(reader, mine)]
 

@@ -136,12 +136,12 @@ def overview(result: AccuracyResult) -> list[str]:
 
 def _left_out(result: AccuracyResult) -> list[str]:
     stopped = {table["name"]: result.timed_out(table) for table in result.tables}
-    told = [f"{name} ({', '.join(labels)})" for name, labels in stopped.items() if labels]
-    if not told:
+    skipped = [f"{name} ({', '.join(labels)})" for name, labels in stopped.items() if labels]
+    if not skipped:
         return []
     limit = result.settings["seconds"]
     return [
-        f"Not compared, because a fit was ended after {limit:g} s: {'; '.join(told)}.",
+        f"Not compared, because a fit was ended after {limit:g} s: {'; '.join(skipped)}.",
         "",
     ]
 

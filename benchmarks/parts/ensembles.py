@@ -41,7 +41,7 @@ class EnsemblesPart:
     tables: tuple[str, ...]
     sizes: Mapping[str, EnsemblesSize]
     share: float  # of the CPU seconds of a fit, that growth is promised to have on the mean
-    judged: str  # label of the contestants that this is promised of
+    promised: str  # label of the contestants that this is promised of
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -103,14 +103,14 @@ class EnsemblesPart:
             _share(_quickest(found))
             for by_contestant in result["readings"].values()
             for key, found in by_contestant.items()
-            if key.startswith(self.judged)
+            if key.startswith(self.promised)
         ]
         if not shares:
             return []
         mean = statistics.mean(shares)
         text = (
-            f"{self.judged}: growing trees has at least {100 * self.share:g} % of the CPU seconds "
-            f"of a fit, on the mean"
+            f"{self.promised}: growing trees has at least {100 * self.share:g} % of the CPU "
+            f"seconds of a fit, on the mean"
         )
         return [Goal(text, f"{100 * mean:.0f} %", mean >= self.share)]
 

@@ -62,7 +62,7 @@ def entrant_version(contestant: Contestant) -> str:
 
 @dataclass(frozen=True)
 class SearchPart:
-    """Searchers on every table of the judging half; the first is ours."""
+    """Searchers on every table of the test half; the first is ours."""
 
     name: str
     title: str
@@ -131,7 +131,7 @@ class SearchPart:
         assert self.selection is not None
         if self.selection.tables:
             return [table for table in list_tables(10**9) if table.name in self.selection.tables]
-        half = self.selection.half or "judge"
+        half = self.selection.half or "test"
         found = [table for table in list_tables(settings.max_rows) if half_of(table.name) == half]
         if settings.tables_per_task is None:
             return found
@@ -294,7 +294,7 @@ def _overview(reader: _Reader) -> list[str]:
         "longest s",
     )
     return [
-        f"Tables of the judging half with at most {reader.settings['max_rows']:,} rows, 75 % of "
+        f"Tables of the test half with at most {reader.settings['max_rows']:,} rows, 75 % of "
         f"them to train on, {reader.settings['seeds']} splits. Everyone is told the metric and has "
         "two threads. A normalised score is the share of the best one's gain over the constant "
         "predictor. Seconds count from call to return of the fit.",
@@ -354,7 +354,7 @@ def _scores(reader: _Reader) -> list[str]:
 
 
 def _outranks(reader: _Reader, mine: str, rival: str) -> Goal:
-    text = f"mean rank on the judging half: {mine} better than {rival}"
+    text = f"mean rank on the test half: {mine} better than {rival}"
     if not {mine, rival} <= set(reader.labels):
         return not_measured(text)
     differences = reader.rank_differences(mine, rival)
@@ -372,7 +372,7 @@ def _wins_more(reader: _Reader, mine: str, rival: str) -> Goal:
 
 
 def _is_not_worse(reader: _Reader, quick: str, yardstick: str) -> Goal:
-    text = f"mean rank on the judging half: {quick} not worse than {yardstick} without a limit"
+    text = f"mean rank on the test half: {quick} not worse than {yardstick} without a limit"
     if not {quick, yardstick} <= set(reader.labels):
         return not_measured(text)
     mean = float(reader.rank_differences(quick, yardstick).mean())

@@ -59,7 +59,7 @@ CHARTS = {
         Panel("stack-s", "Stack, 20,000 x 20"),
         Panel("small", "Stack, 569 x 30"),
     ),
-    "committee": (Panel("searches", "Mean rank on real tables of the judging half"),),
+    "committee": (Panel("searches", "Mean rank on real tables of the test half"),),
 }
 
 

@@ -37,7 +37,7 @@ TITLES = {
     "stacking": "Stacking",
     "committee": "The committee in one line",
 }
-_RANK = "mean rank of the defaults on the judge half: committee better than CatBoost"
+_RANK = "mean rank of the defaults on the test half: committee better than CatBoost"
 _STUMPS = "predict 100,000 rows by the committee of 100,000 x 28: committee stumps, 2 threads"
 # What docs/benchmarks.md starts with: suite, part, and how the text of the goal begins.
 HEADLINES = (

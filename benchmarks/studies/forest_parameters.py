@@ -7,7 +7,7 @@ A question is a set of forests that differ from a base in one thing at a time. A
 from the same rows: a part of the table and a seed are a resample, and losses are compared within
 it. `ordinal` forests see categories as numbers, the places of levels in alphabetical order, which
 is what scikit-learn's forests need; `raw` ones see the table as it is. What was measured is kept,
-and only what is missing is measured. The judging half is for reports: nothing is chosen by it.
+and only what is missing is measured. The test half is for reports: nothing is chosen by it.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ def losses(info: TableInfo, X: Any, y: Any, seed: int) -> dict[str, float]:
         stack = committee.StackingClassifier(own_members(), random_state=seed, **options)
         stack.fit(X_train, y_train)
         found[name] = log_loss(y_test, stack.predict_proba(X_test), labels=stack.classes_)
-    said = [each.predict_proba(X_test) for each in stack.estimators_]
-    bounded = [np.clip(each, LEAST_SHARE, 1) for each in said]
+    predicted = [each.predict_proba(X_test) for each in stack.estimators_]
+    bounded = [np.clip(each, LEAST_SHARE, 1) for each in predicted]
     found[MEMBER] = min(
         log_loss(y_test, each / each.sum(axis=1, keepdims=True), labels=stack.classes_)
         for each in bounded
@@ -81,7 +81,7 @@ def render(entries: list[dict[str, Any]]) -> str:
         "| | tables | mean relative loss | mean rank | better than the default |",
         "|---|---|---|---|---|",
     ]
-    for half in ("tune", "judge"):
+    for half in ("tune", "test"):
         tables = sorted({entry["table"] for entry in entries if entry["half"] == half})
         mean = np.array(
             [

@@ -121,6 +121,6 @@ PARTS: tuple[Part, ...] = (
             "full": EnsemblesSize(rounds=3, max_rows=50_000),
         },
         share=0.7,
-        judged=_BAGGED,
+        promised=_BAGGED,
     ),
 )

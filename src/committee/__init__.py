@@ -24,6 +24,7 @@ _HOMES = {
     "CommitteeRegressor": "committee.auto.committee",
     "DecisionTreeClassifier": "committee.trees.trees",
     "DecisionTreeRegressor": "committee.trees.trees",
+    "Diagnosis": "committee.inspection.diagnosis",
     "Diversity": "committee.inspection.diversity",
     "DynamicSelectionClassifier": "committee.combining.dynamic.dynamic",
     "DynamicSelectionRegressor": "committee.combining.dynamic.dynamic",
@@ -38,24 +39,38 @@ _HOMES = {
     "PruningPath": "committee.inspection.pruning",
     "RandomForestClassifier": "committee.forests.random_forest",
     "RandomForestRegressor": "committee.forests.random_forest",
+    "RowExplanation": "committee.inspection.row_explanation",
     "StackingClassifier": "committee.combining.stacking.classifier",
     "StackingRegressor": "committee.combining.stacking.regressor",
     "VotingClassifier": "committee.combining.voting.classifier",
     "VotingRegressor": "committee.combining.voting.regressor",
     "bootstrap_score": "committee.evaluation.bootstrap",
+    "diagnose": "committee.inspection.diagnose",
     "diversity": "committee.inspection.diversity",
+    "explain_rows": "committee.inspection.explain_rows",
     "export_rules": "committee.trees.export",
     "export_text": "committee.trees.export",
+    "join": "committee.inspection.joining",
     "load": "committee.files.model_file",
     "plot_adaboost": "committee.plots.adaboost",
-    "plot_contributions": "committee.plots.features",
+    "plot_average_variance": "committee.plots.theory",
+    "plot_bias_variance": "committee.plots.bias_variance",
+    "plot_calibration": "committee.plots.calibration",
+    "plot_committee_error": "committee.plots.theory",
+    "plot_contribution_summary": "committee.plots.contributions",
+    "plot_contributions": "committee.plots.contributions",
+    "plot_decision": "committee.plots.decision",
+    "plot_diagnosis": "committee.plots.diagnosis",
     "plot_diversity": "committee.plots.diversity",
-    "plot_importances": "committee.plots.features",
+    "plot_importances": "committee.plots.importances",
     "plot_intervals": "committee.plots.intervals",
-    "plot_margins": "committee.plots.adaboost",
+    "plot_majority": "committee.plots.theory",
+    "plot_majority_error": "committee.plots.theory",
+    "plot_margins": "committee.plots.margins",
     "plot_oob_curve": "committee.plots.forest",
     "plot_proximity": "committee.plots.forest",
     "plot_pruning": "committee.plots.forest",
+    "plot_residuals": "committee.plots.residuals",
     "plot_rounds": "committee.plots.rounds",
     "plot_stack": "committee.plots.stack",
     "plot_training": "committee.plots.boosting",
@@ -68,6 +83,7 @@ _HOMES = {
     "tune_max_features": "committee.forests.tuning",
 }
 
+# What `from committee import *` brings: all but `load` and `save`, which other libraries have too.
 __all__ = [
     "AdaBoostClassifier",
     "AdaBoostRegressor",
@@ -79,6 +95,7 @@ __all__ = [
     "CommitteeRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "Diagnosis",
     "Diversity",
     "DynamicSelectionClassifier",
     "DynamicSelectionRegressor",
@@ -93,25 +110,38 @@ __all__ = [
     "PruningPath",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RowExplanation",
     "StackingClassifier",
     "StackingRegressor",
     "VotingClassifier",
     "VotingRegressor",
     "__version__",
     "bootstrap_score",
+    "diagnose",
     "diversity",
+    "explain_rows",
     "export_rules",
     "export_text",
-    "load",
+    "join",
     "plot_adaboost",
+    "plot_average_variance",
+    "plot_bias_variance",
+    "plot_calibration",
+    "plot_committee_error",
+    "plot_contribution_summary",
     "plot_contributions",
+    "plot_decision",
+    "plot_diagnosis",
     "plot_diversity",
     "plot_importances",
     "plot_intervals",
+    "plot_majority",
+    "plot_majority_error",
     "plot_margins",
     "plot_oob_curve",
     "plot_proximity",
     "plot_pruning",
+    "plot_residuals",
     "plot_rounds",
     "plot_stack",
     "plot_training",
@@ -119,7 +149,6 @@ __all__ = [
     "plot_tuning",
     "plot_votes",
     "prune_ensemble",
-    "save",
     "train",
     "tune_max_features",
 ]
@@ -146,20 +175,40 @@ if TYPE_CHECKING:
     from committee.combining.voting.classifier import VotingClassifier
     from committee.combining.voting.regressor import VotingRegressor
     from committee.evaluation.bootstrap import BootstrapScore, bootstrap_score
-    from committee.files.model_file import ModelFileError, load, save
+    from committee.files.model_file import ModelFileError
+    from committee.files.model_file import load as load
+    from committee.files.model_file import save as save
     from committee.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from committee.forests.random_forest import RandomForestClassifier, RandomForestRegressor
     from committee.forests.tuning import tune_max_features
+    from committee.inspection.diagnose import diagnose
+    from committee.inspection.diagnosis import Diagnosis
     from committee.inspection.diversity import Diversity, diversity
+    from committee.inspection.explain_rows import explain_rows
+    from committee.inspection.joining import join
     from committee.inspection.pruning import PruningPath, prune_ensemble
-    from committee.plots.adaboost import plot_adaboost, plot_margins
+    from committee.inspection.row_explanation import RowExplanation
+    from committee.plots.adaboost import plot_adaboost
+    from committee.plots.bias_variance import plot_bias_variance
     from committee.plots.boosting import plot_training
+    from committee.plots.calibration import plot_calibration
+    from committee.plots.contributions import plot_contribution_summary, plot_contributions
+    from committee.plots.decision import plot_decision
+    from committee.plots.diagnosis import plot_diagnosis
     from committee.plots.diversity import plot_diversity
-    from committee.plots.features import plot_contributions, plot_importances
     from committee.plots.forest import plot_oob_curve, plot_proximity, plot_pruning, plot_tuning
+    from committee.plots.importances import plot_importances
     from committee.plots.intervals import plot_intervals
+    from committee.plots.margins import plot_margins
+    from committee.plots.residuals import plot_residuals
     from committee.plots.rounds import plot_rounds
     from committee.plots.stack import plot_stack
+    from committee.plots.theory import (
+        plot_average_variance,
+        plot_committee_error,
+        plot_majority,
+        plot_majority_error,
+    )
     from committee.plots.tree import plot_tree
     from committee.plots.votes import plot_votes
     from committee.trees.export import export_rules, export_text
@@ -167,7 +216,12 @@ if TYPE_CHECKING:
     from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 
+_MODULES = ("datasets", "losses", "theory")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"committee.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'committee' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
@@ -176,4 +230,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_HOMES, *_MODULES})

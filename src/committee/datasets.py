@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from committee.tables.frame import make_frame
 
-__all__ = ["load_penguins", "load_ten_points", "penguins_file"]
+__all__ = ["load_latitudes", "load_penguins", "load_ten_points", "penguins_file"]
 
 _TEXT = ("species", "island", "sex")
 _TARGETS = ("species", "island", "body_mass_g", "flipper_length_mm", "sex")
@@ -100,6 +100,54 @@ def load_ten_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     above = [[1, 2], [2, 4], [5, 10], [8, 7], [7, 8]]
     below = [[3, 5], [4, 1], [6, 6], [9, 9], [10, 3]]
     return np.array(above + below, np.float64), np.repeat([1, -1], 5)
+
+
+def load_latitudes(*, backend: str | None = None) -> tuple[Any, NDArray[np.float64]]:
+    """Return the four rows by which the lecture of Sharif University explains gradient boosting.
+
+    Grayscale, length and number of barbs, and the latitude to predict. The mean is 56.25, and the
+    residuals from it are 3.75, 13.75, 8.75 and -26.25: a slide with -26.75 has a slip.
+
+    Parameters
+    ----------
+    backend : {"pandas", "polars", "pyarrow"}, default=None
+        Kind of frame for X; the first of these that is installed when None.
+
+    Returns
+    -------
+    X : DataFrame or Table
+        The columns grayscale, length and barbs, in the order of the slide.
+    y : ndarray of float64, shape (4,)
+        The latitudes.
+
+    Notes
+    -----
+    The slide goes on with a leaf that holds the first and the third row, 6.25 on average. A tree of
+    two splits has to choose: after row 4 is apart, it is exactly as good to take row 2 out of
+    {1, 2, 3} (by length or barbs) as row 1 (by grayscale). The column that comes first wins, and
+    that is grayscale: the third row gets 11.25. With the columns in the order length, barbs,
+    grayscale it gets the 6.25 of the slide.
+
+    Examples
+    --------
+    >>> from committee import GradientBoostingRegressor
+    >>> from committee.datasets import load_latitudes
+    >>> X, y = load_latitudes()
+    >>> model = GradientBoostingRegressor(
+    ...     n_estimators=1, learning_rate=1.0, max_splits=2, min_samples_leaf=1,
+    ...     l2_regularization=0.0,
+    ... )
+    >>> (model.fit(X, y).predict(X) - y.mean()).round(6).tolist()
+    [3.75, 11.25, 11.25, -26.25]
+    >>> (model.fit(X[["length", "barbs", "grayscale"]], y).predict(X) - y.mean()).round(6).tolist()
+    [6.25, 13.75, 6.25, -26.25]
+    """
+    columns: dict[str, list[Any]] = {
+        "grayscale": [200, 185, 145, 195],
+        "length": [500, 450, 620, 150],
+        "barbs": [10, 8, 12, 2],
+    }
+    return make_frame(columns, backend), np.array([60.0, 70.0, 65.0, 30.0])
 
 
 def _read_columns() -> dict[str, list[Any]]:

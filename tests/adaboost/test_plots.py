@@ -397,7 +397,7 @@ def test_margins_name_what_they_cannot_draw(rings):
     model = AdaBoostClassifier(n_estimators=3).fit(X, y)
     with pytest.raises(ValueError, match=r"rounds must be .*got 0"):
         plot_margins(model, X, y, rounds=[0])
-    with pytest.raises(TypeError, match="model must be a fitted AdaBoostClassifier"):
+    with pytest.raises(TypeError, match="model must be a fitted ensemble of classes"):
         plot_margins(AdaBoostRegressor(), X, y)
     with pytest.raises(ValueError, match="one alone has no margin"):
         plot_margins(AdaBoostClassifier().fit(X, np.zeros(len(X))), X, np.zeros(len(X)))

@@ -12,6 +12,7 @@ from reference_adaboost import (
 )
 from scipy.stats import chisquare
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.datasets import make_friedman1
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import mean_absolute_error
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -145,6 +146,24 @@ def test_heavy_tails_do_not_break_the_rounds(loss, rng):
     expected = [lower_median(row, weights) for row in predicted.T]
     np.testing.assert_allclose(model.predict(X), expected, rtol=1e-7, atol=1e-9)
     assert np.isfinite(model.estimator_weights_).all()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_deeper_trees_that_the_docstring_names_predict_better_than_the_default(seed):
+    X, y = make_friedman1(1200, noise=1.0, random_state=seed)
+    deeper = AdaBoostRegressor(DecisionTreeRegressor(max_depth=8), random_state=0)
+    scores = [
+        model.fit(X[:600], y[:600]).score(X[600:], y[600:])
+        for model in (AdaBoostRegressor(random_state=0), deeper)
+    ]
+    assert scores[1] - scores[0] > 0.02
+
+
+def test_predictions_of_the_default_drift_upward_where_the_target_is_skewed(rng):
+    X = rng.uniform(size=(600, 3))
+    y = np.exp(X[:, 0] + rng.normal(size=600))
+    drift = AdaBoostRegressor(random_state=0).fit(X, y).predict(X).mean() - y.mean()
+    assert drift > 0.1 * y.std()
 
 
 @pytest.mark.parametrize("params", [{"resampling": False}, {"random_state": 0}])

@@ -6,8 +6,9 @@ import pytest
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor
-from committee.auto.calibration import with_temperature
-from committee.auto.contributions import CommitteeParts, Parts, _bent, _softmax, _softmax_parts
+from committee.auto.contributions import CommitteeParts
+from committee.evaluation.calibration import with_temperature
+from committee.inspection.parts import Parts, bent_parts, softmax, softmax_parts
 
 N_ROWS = 240
 
@@ -109,13 +110,13 @@ def test_parts_of_a_sigmoid_are_in_proportion_to_those_of_the_score():
     base = np.array([-0.7])
     zero = np.zeros_like(scores)
     both = Parts(np.array([0.0, -0.7]), np.concatenate([zero, scores], axis=2))
-    found = _softmax_parts(both)
+    found = softmax_parts(both)
     end = base + scores.sum(axis=1)
     sigmoid = lambda score: 1 / (1 + np.exp(-score))  # noqa: E731
     slope = (sigmoid(end) - sigmoid(base)) / (end - base)
     assert np.allclose(found.of_columns[:, :, 1], scores[:, :, 0] * slope, atol=1e-6)
     assert np.allclose(found.of_columns[:, :, 0], -found.of_columns[:, :, 1], atol=1e-6)
-    assert np.allclose(found.total, _softmax(both.total))
+    assert np.allclose(found.total, softmax(both.total))
 
 
 def test_a_temperature_bends_parts_and_keeps_their_sum():
@@ -123,7 +124,9 @@ def test_a_temperature_bends_parts_and_keeps_their_sum():
     ends, base = rng.dirichlet(np.ones(3), 5), np.array([0.5, 0.3, 0.2])
     shares = rng.dirichlet(np.ones(2), (5, 3)).transpose(0, 2, 1)
     parts = Parts(base, shares * (ends - base)[:, np.newaxis])
-    found = _bent(parts, lambda each: with_temperature(each, 0.6), lambda each: 1 / (0.6 * each))
+    found = bent_parts(
+        parts, lambda each: with_temperature(each, 0.6), lambda each: 1 / (0.6 * each)
+    )
     assert np.allclose(found.total, with_temperature(ends, 0.6))
     assert np.allclose(found.base, with_temperature(base[np.newaxis], 0.6)[0])
 

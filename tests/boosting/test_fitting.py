@@ -137,11 +137,41 @@ def test_mistakes_in_a_loss_of_ones_own_are_named(table):
         def gradients(self, y, scores):
             return np.zeros(3), np.ones(3)
 
-    with pytest.raises(ValueError, match=r"must return a gradient and a hessian of shape \(400,\)"):
+    with pytest.raises(
+        ValueError, match=r"must return the gradient, real numbers of shape \(400,\)"
+    ):
         GradientBoostingRegressor(loss=Flat(), init="zero").fit(X, y)
 
 
 # --- start ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "loss", ["absolute_error", "huber", "quantile", "poisson", "squared_error", Cauchy()]
+)
+def test_init_mean_predicts_the_mean_whatever_the_loss(loss, table):
+    X, _, y = table
+    y = y if isinstance(loss, Cauchy) else np.exp(y) + 1e6
+    weights = np.arange(len(y)) % 3
+    model = GradientBoostingRegressor(
+        loss=loss, init="mean", n_estimators=1, learning_rate=0.0
+    ).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(model.predict(X), np.average(y, weights=weights), rtol=1e-12)
+    np.testing.assert_allclose(model.init_.predict(X), np.average(y, weights=weights), rtol=1e-12)
+    twice = np.column_stack([y, 3 * y])
+    if loss != "poisson":
+        predicted = model.fit(X, twice, sample_weight=weights).predict(X[:1])
+        np.testing.assert_allclose(predicted[0], np.average(twice, axis=0, weights=weights))
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "exponential"])
+def test_init_mean_predicts_the_shares_of_the_classes(loss, table):
+    X, classes, _ = table
+    labels = classes > 0 if loss == "exponential" else classes
+    model = GradientBoostingClassifier(loss=loss, init="mean", n_estimators=1, learning_rate=0.0)
+    shares = np.unique(labels, return_counts=True)[1] / len(labels)
+    predicted = model.fit(X, labels).predict_proba(X[:1])
+    np.testing.assert_allclose(predicted[0], shares, rtol=1e-9)
 
 
 def test_the_start_is_the_minimum_zero_or_another_model(table):
@@ -149,6 +179,7 @@ def test_the_start_is_the_minimum_zero_or_another_model(table):
     one = GradientBoostingRegressor(n_estimators=1, learning_rate=0.0)
     np.testing.assert_allclose(one.fit(X, y).predict(X), y.mean())
     np.testing.assert_allclose(one.set_params(init="zero").fit(X, y).predict(X), 0.0)
+    np.testing.assert_allclose(one.set_params(init="mean").fit(X, y).predict(X), y.mean())
     numbers = X[["a", "c"]]
     line = LinearRegression().fit(numbers, y)
     one.set_params(init=LinearRegression()).fit(numbers, y)

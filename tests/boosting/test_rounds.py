@@ -174,6 +174,7 @@ def test_a_warm_start_needs_the_same_rows_loss_and_init(numbers):
         ({"loss": "tweedie", "power": 1.5}, {"power": 1.2}),
         ({"loss": "quantile", "quantiles": [0.1, 0.9]}, {"quantiles": [0.2, 0.8]}),
         ({"init": "zero"}, {"init": None}),
+        ({"init": "mean"}, {"init": None}),
         ({"init": Ridge(1.0)}, {"init": Ridge(2.0)}),
         ({"init": Ridge(1.0)}, {"init": LinearRegression()}),
     ):

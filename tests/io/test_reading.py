@@ -203,6 +203,16 @@ def test_parquet_without_pyarrow_names_the_extra(write, monkeypatch):
         open_files([write(b"PAR1....", "t.parquet")])
 
 
+def test_a_pyarrow_that_does_not_load_says_why(write, monkeypatch, tmp_path):
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "pyarrow.py").write_text('raise ImportError("pyarrow requires NumPy 2.0")')
+    monkeypatch.delitem(sys.modules, "pyarrow", raising=False)
+    monkeypatch.syspath_prepend(folder)
+    with pytest.raises(TableFileError, match="cannot be imported: pyarrow requires NumPy"):
+        open_files([write(b"PAR1....", "t.parquet")])
+
+
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.jsonl", "t.jsonl.gz", "t.parquet"])
 def test_what_is_written_is_read_again(tmp_path, name):
     columns = {"a": ['x "y"', "z,\nw"], "b": [0.1, 1e-300]}

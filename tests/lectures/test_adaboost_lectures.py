@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from committee import AdaBoostClassifier
 from committee.datasets import load_ten_points
+from committee.theory import bias_variance_curve
 
 
 class Scripted(ClassifierMixin, BaseEstimator):
@@ -315,10 +316,40 @@ def test_m1_multiplies_right_and_wrong_rows_and_takes_the_class_of_most_weight(r
     assert (trace.train_error <= trace.bound + 1e-12).all()
 
 
-def test_boosting_lowers_bias_where_one_stump_cannot(rng):
+def test_boosting_lowers_bias_where_one_stump_cannot():
     # A band in the middle: one threshold is hardly better than the constant, their sum is right.
-    X = rng.uniform(-1, 1, size=(200, 1))
-    y = (np.abs(X[:, 0]) < 0.4).astype(int)
-    scores = list(AdaBoostClassifier(n_estimators=60).fit(X, y).staged_score(X, y))
-    assert scores[0] < 0.85
-    assert scores[-1] == 1
+    # Bias is what the votes of many fits to fresh samples get wrong, on rows without noise.
+    def draw(rng):
+        X = rng.uniform(-1, 1, size=(150, 1))
+        return X, (np.abs(X[:, 0]) < 0.4).astype(int)
+
+    rows = np.linspace(-0.99, 0.99, 200)[:, None]
+    truth = (np.abs(rows[:, 0]) < 0.4).astype(int)
+    found = bias_variance_curve(
+        {n: AdaBoostClassifier(n_estimators=n) for n in (1, 40)},
+        draw,
+        test=(rows, truth),
+        n_rounds=30,
+        random_state=0,
+    )
+    assert found[1].bias > 0.25
+    assert found[40].bias < 0.02
+    assert found[40].error < found[1].error - 0.2
+
+
+def test_weights_of_rows_are_products_over_the_learners_that_missed_them(two_classes):
+    # 002 writes 1/n times the product of (1 - e) / e over the "bad" learners, and e for its pi.
+    # That holds up to normalisation; with the half in alpha, good learners divide by the root.
+    X, y = two_classes
+    model = AdaBoostClassifier(n_estimators=8, criterion="error", keep_weights=True).fit(X, y)
+    trace, n = model.trace_, len(y)
+    odds = (1 - trace.error) / trace.error
+    is_bad = np.array([member.predict(X) != y for member in model])
+    for t in range(8):
+        by_slide = np.prod(np.where(is_bad[:t].T, odds[:t], 1.0), axis=1) / n
+        by_roots = np.prod(np.where(is_bad[:t].T, odds[:t] ** 0.5, odds[:t] ** -0.5), axis=1) / n
+        for weights in (by_slide, by_roots):
+            np.testing.assert_allclose(weights / weights.sum(), trace.distributions[t], rtol=1e-10)
+        # The second form is normalised by the product of all Z, the first is not.
+        assert by_roots.sum() == pytest.approx(np.prod(trace.normalizer[:t]), rel=1e-10)
+    assert by_slide.sum() > 1.5

@@ -13,6 +13,7 @@ from committee import (
     RandomForestRegressor,
     _core,
 )
+from committee.theory import bias_variance_curve
 
 
 @pytest.fixture
@@ -158,18 +159,16 @@ def test_fewer_features_make_trees_that_agree_less(noisy):
 def test_random_thresholds_trade_variance_for_bias(noisy):
     """Extra-trees draw thresholds only: the best of the drawn splits is still chosen."""
     X_new, _, signal = noisy(300)
-    predicted = {RandomForestRegressor: [], ExtraTreesRegressor: []}
-    for seed in range(15):
-        X, y, _ = noisy(150)
-        for cls, predictions in predicted.items():
-            model = cls(30, bootstrap=False, max_features=3, min_samples_leaf=5, random_state=seed)
-            predictions.append(model.fit(X, y).predict(X_new))
-    bias, variance = {}, {}
-    for cls, predictions in predicted.items():
-        bias[cls] = np.mean((np.mean(predictions, axis=0) - signal) ** 2)
-        variance[cls] = np.mean(np.var(predictions, axis=0))
-    assert variance[ExtraTreesRegressor] < variance[RandomForestRegressor]
-    assert bias[ExtraTreesRegressor] > bias[RandomForestRegressor]
+    options = {"n_estimators": 30, "bootstrap": False, "max_features": 3, "min_samples_leaf": 5}
+    found = bias_variance_curve(
+        {"forest": RandomForestRegressor(**options), "extra": ExtraTreesRegressor(**options)},
+        lambda _: noisy(150)[:2],
+        test=(X_new, signal),
+        n_rounds=15,
+        random_state=0,
+    )
+    assert found["extra"].variance < found["forest"].variance
+    assert found["extra"].bias > found["forest"].bias
 
 
 def test_a_forest_beats_a_tree_and_the_error_settles(rng):

@@ -179,9 +179,9 @@ def test_the_ratio_is_the_gain_divided_by_the_entropy_of_the_split(weather):
 
 def test_the_ratio_is_taken_among_attributes_of_at_least_average_gain():
     """What the slide leaves out: a split of few rows has a large ratio and tells little."""
-    # "rare" tells one row of 40 apart, exactly; "half" tells much about all of them.
+    # "rare" tells two rows of 40 apart, exactly; "half" tells more about all of them.
     y = ["yes"] * 20 + ["no"] * 20
-    half = ["a"] * 16 + ["b"] * 20 + ["a"] * 4
+    half = ["a"] * 14 + ["b"] * 20 + ["a"] * 6
     rare = ["z", "z"] + ["y"] * 38
     noise = ["p", "q"] * 20
     X = pd.DataFrame({"half": half, "rare": rare, "noise": noise})
@@ -189,6 +189,7 @@ def test_the_ratio_is_taken_among_attributes_of_at_least_average_gain():
     found = {c.name: c for c in root.candidates}
     average = np.mean([c.gain for c in root.candidates])
     assert found["rare"].gain < average < found["half"].gain
+    assert found["rare"].ratio > 1.5 * found["half"].ratio  # which alone would choose it
     assert [c.name for c in root.candidates if c.is_chosen] == ["half"]
 
 

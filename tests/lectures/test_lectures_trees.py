@@ -8,6 +8,7 @@ import pytest
 from tree_tools import node_masks
 
 from committee import DecisionTreeClassifier, DecisionTreeRegressor, export_rules
+from committee.datasets import load_latitudes
 
 WEATHER = """
 sunny hot high no no
@@ -241,15 +242,30 @@ def test_median_leaves_ignore_an_outlier_of_the_target():
 
 
 def test_the_start_of_the_gradient_boosting_example():
-    # 004: y = 60, 70, 65, 30 has mean 56.25 and residuals that sum to zero; the slide's last
-    # residual of -26.75 must be -26.25. A leaf with rows 1 and 3 holds 6.25.
-    X, y = np.array([[0], [1], [0], [2]]), np.array([60.0, 70, 65, 30])
+    # 004: the mean is 56.25 and the residuals sum to zero; the slide's -26.75 must be -26.25.
+    X, y = load_latitudes()
     root = DecisionTreeRegressor().fit(X, y).tree_.value[0].item()
     assert root == 56.25
     residuals = y - root
     assert residuals.tolist() == [3.75, 13.75, 8.75, -26.25]
-    leaves = DecisionTreeRegressor().fit(X, residuals)
-    assert leaves.predict([[0]]).tolist() == [6.25]
+    assert residuals.sum() == 0
+
+
+def test_the_second_split_of_the_example_is_an_exact_tie():
+    # Row 4 goes first. Of the others, by length or barbs row 2 goes, and rows 1 and 3 have 6.25 on
+    # average, as on the slide; by grayscale row 1 goes, and rows 2 and 3 have 11.25. Both are as
+    # good.
+    X, y = load_latitudes()
+    residuals = y - y.mean()
+    left_over = []
+    for columns in (["length", "barbs", "grayscale"], ["grayscale", "length", "barbs"]):
+        tree = DecisionTreeRegressor(max_leaf_nodes=3).fit(X[columns], residuals)
+        predicted = tree.predict(X[columns])
+        left_over.append(((residuals - predicted) ** 2).sum())
+        third = 6.25 if columns[0] == "length" else 11.25
+        assert predicted[2] == pytest.approx(third)
+        assert predicted[3] == pytest.approx(-26.25)
+    assert left_over == pytest.approx([12.5, 12.5])
 
 
 # --- stumps for AdaBoost ----------------------------------------------------------------------
@@ -315,13 +331,16 @@ def test_an_error_stump_minimises_the_weighted_error(rng):
 
 
 def test_gini_need_not_minimise_the_error_but_error_does():
-    # Eight rows: the split with the best Gini leaves two errors, another one leaves fewer or as
-    # many; the stump for AdaBoost is judged by the error alone.
-    X = np.array([[0, 0], [0, 1], [0, 1], [0, 1], [1, 1], [1, 1], [1, 0], [1, 0]], dtype=float)
-    y = np.array([0, 1, 1, 1, 1, 1, 0, 0])
-    stump = DecisionTreeClassifier(criterion="error", max_depth=1).fit(X, y)
-    assert stump.tree_.feature[0] == 1
-    assert stump.score(X, y) == 1.0
+    # 20 rows of each class. "pure" sets nine of the ones apart: eleven errors, a Gini of 0.355.
+    # "even" has five wrong on each side: ten errors, but a Gini of 0.375.
+    y = np.repeat([0, 1], 20)
+    pure = np.repeat([0, 1], [31, 9])
+    even = np.repeat([0, 1, 0, 1], [15, 5, 5, 15])
+    X = np.column_stack([pure, even])
+    for criterion, feature, n_right in (("gini", 0, 29), ("error", 1, 30)):
+        stump = DecisionTreeClassifier(criterion=criterion, max_depth=1).fit(X, y)
+        assert stump.tree_.feature[0] == feature
+        assert (stump.predict(X) == y).sum() == n_right
 
 
 def test_stump_thresholds_are_one_fewer_than_the_distinct_values(rng):

@@ -247,7 +247,7 @@ def test_metadata_are_routed(iris):
         ours = StackingClassifier(members, final).fit(X, y, sample_weight=weights)
         assert_same(ours, theirs, X)
         unset = StackingClassifier([("line", LogisticRegression())], final)
-        with pytest.raises(TypeError, match=r"line.*set_fit_request"):
+        with pytest.raises(ValueError, match=r"not explicitly set .*LogisticRegression.fit"):
             unset.fit(X, y, sample_weight=weights)
 
     class Takes(ClassifierMixin, BaseEstimator):

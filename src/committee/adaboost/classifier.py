@@ -15,12 +15,9 @@ from committee.adaboost.votes import make_votes
 from committee.base.params import check_choice
 from committee.base.work import FitLog
 from committee.files.parts import LABELS, Part, instance, real, whole
-from committee.files.tree_arrays import register_pickling
 from committee.members.loaded_members import check_classifier
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier
-
-register_pickling()
 
 
 class AdaBoostClassifier(ClassifierMixin, VotePredictions):
@@ -81,6 +78,8 @@ class AdaBoostClassifier(ClassifierMixin, VotePredictions):
         What numbers written as text are. "auto" makes numbers of them, with a warning, where a
         column of an array or a list holds nothing else, and keeps text of data frames. "number"
         makes numbers of both, and missing values of marks such as "?". "category" keeps text.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply `sample_weight`, also of rows that are held out.
     n_jobs : int or None, default=None
         Threads; None uses all cores. The model is the same for any number.
     verbose : int, default=0
@@ -175,6 +174,7 @@ class AdaBoostClassifier(ClassifierMixin, VotePredictions):
         max_bins: int = 255,
         categorical_features: Any = None,
         numeric_text: str = "auto",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -196,10 +196,19 @@ class AdaBoostClassifier(ClassifierMixin, VotePredictions):
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.numeric_text = numeric_text
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     # ---- fitting ----
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Scikit-learn's check of class weights gives one class ten million times the weight of the
+        # others, and wants the estimator to say nothing else. A stump says something else where
+        # that class has no rows at all, and the second round makes all weights alike.
+        tags.classifier_tags.poor_score = True
+        return tags
 
     def fit(
         self,
@@ -276,7 +285,7 @@ class AdaBoostClassifier(ClassifierMixin, VotePredictions):
         if not isinstance(members, TreeMembers):
             method = "predict" if self._rule.variant == "discrete" else "predict_proba"
             for member in members:
-                check_classifier(member, self.n_features_in_, self.classes_, method)
+                check_classifier(member, self._n_features, self.classes_, method)
         elif type(members.template) is not DecisionTreeClassifier or not np.array_equal(
             self.classes_ if members.classes is None else members.classes, self.classes_
         ):

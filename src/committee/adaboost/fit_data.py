@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,17 +17,18 @@ from sklearn.base import clone
 
 from committee import _core
 from committee.adaboost.learners import AnyFitter, Sample
-from committee.base.arrays import Floats
+from committee.base.arrays import Floats, Rows
 from committee.base.params import check_seed
 from committee.base.sampling import SeedUse, parameter_seed
 from committee.base.work import running_fit
 from committee.evaluation.early_stopping import held_out_rows
 from committee.evaluation.scored_target import ScoredTarget
 from committee.members.meta_estimator import takes_weights
+from committee.tables.frame import read_stream
 from committee.tables.native_table import AnyTable
-from committee.tables.table import TableSchema, read_table
-from committee.tables.target import check_same_length, read_weights
-from committee.trees.engine_settings import EngineTarget, RowWeights, bin_table
+from committee.tables.table import TableSchema, bin_table, read_table
+from committee.tables.target import RowWeights, check_same_length, read_weights
+from committee.trees.engine_settings import EngineTarget
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -51,6 +53,7 @@ class FitData(ABC):
         eval_set: Any,
         fit_params: Mapping[str, Any],
     ) -> None:
+        X = read_stream(X)
         self.model, self.X, self.fit_params = model, X, fit_params
         self.name = type(model).__name__
         self.template: Any = clone(model._get_estimator())
@@ -62,15 +65,18 @@ class FitData(ABC):
             tree = self.template
             self.table, self.schema = read_table(X, tree.categorical_features, tree.numeric_text)
         else:
-            self.table = AnyTable(X)
+            self.table = AnyTable(X, is_table=None)
         self.n_rows: int = self.table.n_rows
         running_fit().begin(self.n_rows, self.table.n_features)
         weights = read_weights(sample_weight, self.n_rows)
         self.target = self._read_target(y, weights)
         check_same_length(self.n_rows, self.target.n_rows)
         self.seed = check_seed(model.random_state)
-        self._hold_out(eval_set)
-        self.n_counted = RowWeights(self.n_rows, self.weights, None).n_counted
+        factors = self._class_factors()
+        self._hold_out(eval_set, factors)
+        self.counted = RowWeights.combine(self.n_rows, self.weights, factors)
+        self.weights: Floats | None = self.counted.weights
+        self.n_counted = self.counted.n_counted
         self.resamples = self._resamples()
         if self.schema is not None:
             self._bin()
@@ -83,10 +89,14 @@ class FitData(ABC):
     def _read_more(self, y: Any, weights: Floats | None) -> ScoredTarget:
         """Read the target of validation rows."""
 
+    def _class_factors(self) -> Floats | None:
+        """Return what class weights multiply the weights of rows by."""
+        return None
+
     # ---- rows ----
 
-    def _hold_out(self, eval_set: Any) -> None:
-        """Choose the validation rows."""
+    def _hold_out(self, eval_set: Any, factors: Floats | None) -> None:
+        """Choose the validation rows; of training rows class weights hold there too."""
         model, target = self.model, self.target
         self.weights = target.weights
         self.validation: tuple[Any, ScoredTarget] | None = None
@@ -104,8 +114,10 @@ class FitData(ABC):
             own = np.ones(self.n_rows) if target.weights is None else target.weights
             self.weights = own.copy()
             self.weights[held_out] = 0.0
-            part = AnyTable(self.X).take(held_out, None)
-            self.validation = self._open(part), target.part(held_out)
+            part = target.part(held_out)
+            if factors is not None:
+                part = replace(part, weights=own[held_out] * factors[held_out])
+            self.validation = self.open_rows(held_out), part
 
     def _read_validation(self, eval_set: Any) -> tuple[Any, ScoredTarget]:
         if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
@@ -121,6 +133,11 @@ class FitData(ABC):
         except (TypeError, ValueError) as error:
             raise type(error)(f"eval_set: {error}") from error
         return table, target
+
+    def open_rows(self, rows: Rows) -> Any:
+        """Read some rows of the training table as another table."""
+        table = self.table if self.schema is None else AnyTable(self.X)
+        return self._open(table.take(rows, None))
 
     def _open(self, X: Any) -> Any:
         """Read another table with the columns of the training table."""
@@ -189,10 +206,9 @@ class FitData(ABC):
 
     def _table_attributes(self) -> dict[str, Any]:
         """Return the fitted attributes that the table decides."""
-        attributes = {
-            "n_features_in_": self.table.n_features,
-            "estimator_": clone(self.model._get_estimator()),
-        }
+        attributes: dict[str, Any] = {"estimator_": clone(self.model._get_estimator())}
+        if self.table.n_features:
+            attributes["n_features_in_"] = self.table.n_features
         names = self.table.names if self.schema is None else self.schema.names
         if names is not None:
             attributes["feature_names_in_"] = np.array(names, dtype=object)

@@ -26,7 +26,7 @@ from committee.base.sampling import member_seed
 from committee.base.work import Progress, running_fit
 from committee.evaluation.scored_target import ScoredTarget
 from committee.tables.target import read_reals, warn_of_column
-from committee.trees.engine_settings import EngineTarget, RowWeights, check_reals
+from committee.trees.engine_settings import EngineTarget, check_reals
 
 LOSSES = ("linear", "square", "exponential")
 
@@ -146,16 +146,14 @@ class R2Fit(FitData):
     def _prepare_trees(self) -> None:
         reals = self.y[:, np.newaxis]
         check_reals(self.template.criterion, reals, self.weights)
-        counted = RowWeights(self.n_rows, self.weights, None)
         self.engine_target = EngineTarget(None, [], reals)
-        self.settings = self._tree_settings(self.engine_target, counted)
-        self.counts = None if self.weights is None else counted.repetitions
+        self.settings = self._tree_settings(self.engine_target, self.counted)
+        self.counts = None if self.weights is None else self.counted.repetitions
 
     def _fit_member(self, number: int) -> Any:
         weights = self.distribution
         if self.schema is None:
-            counted = RowWeights(self.n_rows, self.weights, None)
-            return self._fitter(self.y, counted, self.sample).fit(weights, number)
+            return self._fitter(self.y, self.counted, self.sample).fit(weights, number)
         if self.sample is not None:
             weights = self.sample.draw(weights, number)
         tree = _core.grow_tree(

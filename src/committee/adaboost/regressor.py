@@ -15,12 +15,9 @@ from committee.adaboost.r2_fit import LOSSES, R2Fit
 from committee.base.arrays import Floats
 from committee.base.params import check_choice
 from committee.base.work import FitLog
-from committee.files.tree_arrays import register_pickling
 from committee.members.loaded_members import check_regressor
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeRegressor
-
-register_pickling()
 
 
 class AdaBoostRegressor(RegressorMixin, FittedAdaBoost):
@@ -212,7 +209,7 @@ default="squared_error"
         members = getattr(self, "estimators_", ())
         if not isinstance(members, TreeMembers):
             for member in members:
-                check_regressor(member, self.n_features_in_)
+                check_regressor(member, self._n_features)
         elif type(members.template) is not DecisionTreeRegressor or members.forest.n_values != 1:
             raise ValueError("the members do not predict one number")
 

@@ -12,6 +12,7 @@ import numpy as np
 from committee.base.arrays import Floats
 from committee.files.codec_classes import register
 from committee.files.parts import NUMBER, Part, array, list_of
+from committee.theory.bounds import boosting_bound
 from committee.trees.conditions import stump_text
 
 
@@ -68,7 +69,7 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
     """What happened in each round, as a table.
 
     An entry is a dict with the columns below; ``to_frame()`` makes a data frame of them all.
-    Columns that do not apply are left out of both: the bound for SAMME with several classes,
+    Columns that do not apply are left out of both: the bounds for SAMME with several classes,
     weights where members vote with probabilities.
 
     Parameters
@@ -79,6 +80,8 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
         Trees, whose rules are shown.
     kind : {"votes", "equal", "losses"}
         What weights of members are: logarithms of odds, all the same, or those of AdaBoost.R2.
+    learning_rate : float or None
+        Of the fit, where edges of the learners bound the training error; else None.
 
     Attributes
     ----------
@@ -93,6 +96,10 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
         Z, what the new weights have to be divided by.
     bound : ndarray of float64
         Product of Z so far: the training error of the committee is not larger.
+    edge_bound : ndarray of float64
+        Exponential of minus twice the sum of squared edges 1/2 - error so far, times
+        eta (2 - eta) with a learning rate eta up to 2: simpler than `bound`, and never below it.
+        See `committee.theory.boosting_bound`. Discrete votes only.
     train_error : ndarray of float64
         Training error of the committee of the learners so far.
     validation_score : ndarray of float64
@@ -114,9 +121,13 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
     """
 
     def __init__(
-        self, log: RoundLog, members: Sequence[Any] | None = None, kind: str = "votes"
+        self,
+        log: RoundLog,
+        members: Sequence[Any] | None = None,
+        kind: str = "votes",
+        learning_rate: float | None = None,
     ) -> None:
-        self._log, self._members, self._kind = log, members, kind
+        self._log, self._members, self._kind, self._rate = log, members, kind, learning_rate
         for name in _NUMBERS:
             setattr(self, name, np.array(getattr(log, name)))
 
@@ -131,6 +142,13 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
     def beta(self) -> Floats:
         """Half the weight of a classifier; loss / (1 - loss) of a regressor."""
         return self.error / (1 - self.error) if self._kind == "losses" else self.weight / 2
+
+    @cached_property
+    def edge_bound(self) -> Floats:
+        """Exponential of minus twice the sum of squared edges; NaN where it is no bound."""
+        if self._rate is None or self._rate > 2:
+            return np.full(len(self), np.nan)
+        return boosting_bound(self.error, learning_rate=self._rate).exponential
 
     @property
     def distributions(self) -> Floats | None:
@@ -150,7 +168,7 @@ class AdaBoostTrace(Sequence[dict[str, Any]]):
         return columns
 
     def _numbers(self) -> dict[str, Any]:
-        names = ["error", "weight", "beta", "normalizer", "bound", "train_error"]
+        names = ["error", "weight", "beta", "normalizer", "bound", "edge_bound", "train_error"]
         columns: dict[str, Any] = {}
         for name in [*names, "validation_score"]:
             column = getattr(self, name)

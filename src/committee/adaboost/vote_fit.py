@@ -32,9 +32,15 @@ from committee.base.work import Progress, running_fit
 from committee.evaluation.content_folds import content_folds
 from committee.evaluation.content_order import row_keys, table_keys
 from committee.evaluation.scored_target import ScoredTarget
-from committee.tables.native_table import AnyTable
-from committee.tables.target import read_classes, read_known_classes, warn_of_column
-from committee.trees.engine_settings import EngineTarget, RowWeights
+from committee.tables.class_weights import class_weights
+from committee.tables.target import (
+    ClassTarget,
+    RowWeights,
+    read_classes,
+    read_known_classes,
+    warn_of_column,
+)
+from committee.trees.engine_settings import EngineTarget
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier
 
@@ -81,7 +87,7 @@ class VoteFit(FitData):
         progress = Progress(self.name, "rounds", model.n_estimators, int(model.verbose))
         rows = self._rows(self.weights)
         rounds = run_rounds(
-            self._learner(self.weights),
+            self._learner(self.counted),
             rows,
             self.rule,
             model.n_estimators,
@@ -123,6 +129,11 @@ class VoteFit(FitData):
             )
         return ScoredTarget(labels.codes, labels.classes, None, weights)
 
+    def _class_factors(self) -> Floats | None:
+        assert self.target.codes is not None
+        labels = ClassTarget(self.target.codes, self.target.classes, 1)
+        return class_weights(self.model.class_weight, labels, self.target.weights)
+
     def _read_more(self, y: Any, weights: Floats | None) -> ScoredTarget:
         labels = self.target.classes
         return ScoredTarget(read_known_classes(y, labels[0]), labels, None, weights)
@@ -132,9 +143,9 @@ class VoteFit(FitData):
 
     # ---- learners ----
 
-    def _learner(self, weights: Floats | None) -> WeakLearner:
-        counted = RowWeights(self.n_rows, weights, None)
-        sample = self._sample(weights)
+    def _learner(self, counted: RowWeights) -> WeakLearner:
+        """Return the learner of rows with these weights."""
+        sample = self._sample(counted.weights)
         if self.schema is None:
             fitter = self._fitter(self.labels[self.codes], counted, sample)
             return AnyLearner(fitter, self.labels, self.rule.variant != "discrete")
@@ -150,7 +161,7 @@ class VoteFit(FitData):
             codes,
             self.n_classes,
             settings,
-            None if weights is None else counted.repetitions,
+            None if counted.weights is None else counted.repetitions,
             sample,
             self.seed,
             float(self.template.ccp_alpha),
@@ -200,22 +211,22 @@ class VoteFit(FitData):
         With less rows errors are smaller and votes weigh more: those of a fold are brought to the
         sum of weights of the committee that they stand for.
         """
-        counts = np.where(own > 0, RowWeights(self.n_rows, self.weights, None).repetitions, 0)
+        counts = np.where(own > 0, self.counted.repetitions, 0)
         folds = content_folds(self._keys(), self.codes, counts.astype(np.uint32), _N_FOLDS)
         if len(folds) < 2:
             return 1.0
-        table = AnyTable(self.X)
         votes, codes, weights = [], [], []
         for fold in folds:
             shares = fold / np.maximum(counts, 1)
             learnt = own * (1 - shares)
+            counted = RowWeights(self.n_rows, learnt, (counts - fold).astype(np.uint32))
             rounds = run_rounds(
-                self._learner(learnt), self._rows(learnt), self.rule, len(members_weights)
+                self._learner(counted), self._rows(learnt), self.rule, len(members_weights)
             )
             size = np.abs(members_weights).sum() / np.abs(rounds.weights).sum()
             members = self._members(rounds.members)
             held_out = np.flatnonzero(fold)
-            part = self._open(table.take(held_out, None))
+            part = self.open_rows(held_out)
             votes.append(size * self._votes(members, rounds.weights).total(part, self.n_threads))
             codes.append(self.codes[held_out])
             weights.append((own * shares)[held_out] * scale)

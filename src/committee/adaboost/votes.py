@@ -15,7 +15,6 @@ from committee import _core
 from committee.adaboost.learners import aligned, class_shares, codes_of
 from committee.adaboost.vote_rule import VoteRule
 from committee.base.arrays import Floats
-from committee.files.tree_arrays import tree_kinds
 from committee.tables.native_table import AnyTable
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier
@@ -112,7 +111,7 @@ def _forest_of_class(forest: _core.Forest, weights: Floats, code: int) -> _core.
 
 def _with_values(tree: _core.Tree, values: Floats) -> _core.Tree:
     arrays = {**tree.arrays(), "values": np.ascontiguousarray(values)}
-    return _core.Tree.from_arrays(tree.n_features, tree_kinds(tree), arrays)
+    return _core.Tree(tree.n_features, tree.kinds, arrays)
 
 
 class AnyVotes:

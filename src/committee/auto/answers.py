@@ -17,7 +17,7 @@ from committee.auto.decision import Decision
 from committee.auto.decision_rules import scoring_of
 from committee.auto.distillation import KINDS as DISTILLED
 from committee.auto.distillation import Distillation, Student, distilled
-from committee.auto.explanation import Explanation, RowExplanation
+from committee.auto.explanation import Explanation
 from committee.auto.findings.findings import Findings
 from committee.auto.findings.importances import ColumnImportances
 from committee.auto.intervals import IntervalRule
@@ -31,6 +31,7 @@ from committee.base.params import check_bool, check_choice, check_int, check_rea
 from committee.base.sampling import SeedUse, parameter_seed
 from committee.evaluation.scored_target import ScoredTarget
 from committee.files.parts import Part, declared_parts, instance, maybe, tuple_of
+from committee.inspection.row_explanation import RowExplanation, cells_of
 from committee.tables.target import check_same_length
 
 if TYPE_CHECKING:
@@ -161,17 +162,25 @@ class CommitteeAnswers:
         if X is None:
             return Explanation(self.leaderboard_.metric, self.importances_, self.findings_.effects)
         self._check_fitted()
+        return self._explain_rows(X, n_samples, seed)
+
+    def _explain_rows(self, X: Any, n_samples: int, seed: int) -> RowExplanation:
         table = self._matched(X)
         features = self._reader.read(table.opened())
         parts, methods = CommitteeParts(vars(self), features, table, n_samples, seed).explain()
         predicted = self._values_of(table)
         names = tuple(use.name for use in self.columns_)
+        cells = cells_of(table.opened())
         classes = getattr(self, "classes_", None)
         if classes is None:
             base, columns = float(parts.base[0]), parts.of_columns[:, :, 0]
-            return RowExplanation(names, columns, base, predicted[:, 0], None, methods)
+            return RowExplanation(
+                names, columns, base, predicted[:, 0], None, "prediction", methods, cells
+            )
         labels = tuple(classes.tolist())
-        return RowExplanation(names, parts.of_columns, parts.base, predicted, labels, methods)
+        return RowExplanation(
+            names, parts.of_columns, parts.base, predicted, labels, "probability", methods, cells
+        )
 
     def distill(
         self,

@@ -6,9 +6,7 @@ to those of the row; the mean change is the contribution (Strumbelj and Kononenk
 contributions and a base add up to the prediction of the member, and those of members are averaged
 with their weights.
 
-Probabilities are no sums: boosting adds up scores, and a temperature bends the mean of the members.
-Contributions to what is bent are multiplied by the mean slope on the straight way from base to
-prediction (Aumann and Shapley 1974), which again adds up.
+Probabilities are no sums: a temperature bends the mean of the members, see `inspection/parts.py`.
 """
 
 from __future__ import annotations
@@ -21,45 +19,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.auto.calibration import with_temperature
 from committee.auto.columns import ColumnUse
 from committee.auto.given import native_table
 from committee.auto.portfolio import FEATURES, MATRIX
 from committee.auto.profile import ColumnProfile, feature_column
 from committee.base.arrays import Floats, Rows
+from committee.evaluation.calibration import with_temperature
+from committee.inspection.parts import Parts, bent_parts, exact_parts
 from committee.members.output import Output
 from committee.tables.column import Column
 from committee.tables.native_table import AnyTable
 from committee.tables.source import Columns, Source, read_once
 
-_NODES = 24  # of the mean slope
 _LEAST = 1e-9  # a probability on the way is no smaller
-_CLOSE = 1e-6  # contributions that add up so nearly are exact
 _MOST_ALONE = 50  # columns that are set alone; the least important of more are set together
 _CELLS = 2_000_000  # cells of a table that sampling makes
 
 Predicting = Callable[[Source], Floats]
-Values = Callable[[Floats], Floats]
-
-
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """A prediction as a sum.
-
-    Attributes
-    ----------
-    base : ndarray of float64, shape (n_values,)
-        What is predicted where nothing is known of a row.
-    of_columns : ndarray of float64, shape (n_rows, n_columns, n_values)
-        What each column adds.
-    """
-
-    base: Floats
-    of_columns: Floats
-
-    @property
-    def total(self) -> Floats:
-        return np.asarray(self.base + self.of_columns.sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +90,7 @@ class CommitteeParts:
         temperature = fitted["_temperature"]
         if temperature == 1.0:
             return mean, methods
-        return _bent(
+        return bent_parts(
             mean,
             lambda shares: with_temperature(np.asarray(shares), temperature),
             lambda shares: 1.0 / (temperature * np.maximum(shares, _LEAST)),
@@ -157,27 +133,8 @@ class CommitteeParts:
         return Parts(base, np.mean([parts.of_columns for parts in found if parts], axis=0))
 
     def _of_model(self, model: Any, output: Output) -> Parts | None:
-        values = model.predict_contributions(self.features)
-        if isinstance(values, list) or values.shape[0] == 0:
-            return None
-        values = values[:, :, np.newaxis] if values.ndim == 2 else values
-        predicted = output.predict(model, self.features)
-        parts = Parts(values[:, -1].mean(axis=0), self._by_column(values[:, :-1]))
-        if output.n_classes and not self._adds_up(parts, predicted):
-            parts = _softmax_parts(_all_scores(parts))
-            columns = output.aligned(model, parts.of_columns.reshape(-1, len(parts.base)))
-            shape = (*parts.of_columns.shape[:2], output.n_classes)
-            known = output.aligned(model, parts.base[np.newaxis])[0]
-            parts = Parts(known, columns.reshape(shape))
-        return parts if self._adds_up(parts, predicted) else None
-
-    @staticmethod
-    def _adds_up(parts: Parts, predicted: Floats) -> bool:
-        total = parts.total
-        if total.shape != predicted.shape:
-            return False
-        scale = max(float(np.abs(predicted).max(initial=0.0)), 1e-300)
-        return bool(np.abs(total - predicted).max(initial=0.0) <= _CLOSE * scale)
+        parts = exact_parts(model, output, self.features)
+        return None if parts is None else Parts(parts.base, self._by_column(parts.of_columns))
 
     def _whole(self, member: Any, output: Output) -> Parts:
         """Return the prediction of a member that nothing is known of: its mean, and the rest."""
@@ -294,53 +251,3 @@ def _joined(first: Column, second: Column) -> Column:
         parts = [first.missing(), second.missing()]
         mask = np.concatenate(parts).astype(np.uint8)
     return replace(second, values=values, mask=mask)
-
-
-# --- from scores to probabilities -----------------------------------------------------------------
-
-
-def _all_scores(parts: Parts) -> Parts:
-    """Return scores of all classes; of two classes there is one score."""
-    if len(parts.base) > 1:
-        return parts
-    zero = np.zeros_like(parts.of_columns)
-    return Parts(np.append(0.0, parts.base), np.concatenate([zero, parts.of_columns], axis=2))
-
-
-def _softmax_parts(scores: Parts) -> Parts:
-    """Return parts of probabilities from those of scores."""
-    return _bent(scores, _softmax, np.ones_like)
-
-
-def _softmax(scores: Floats) -> Floats:
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
-
-
-def _bent(parts: Parts, shares_of: Values, slopes_of: Values) -> Parts:
-    """Return parts of probabilities, which are the softmax of something of each input.
-
-    Parameters
-    ----------
-    parts : Parts
-        Of the inputs.
-    shares_of : callable
-        The probabilities of inputs, shape (n_rows, n_classes).
-    slopes_of : callable
-        The slope of what the softmax is taken of, by the input.
-    """
-    begin, total = parts.base[np.newaxis], parts.total
-    places, lengths = np.polynomial.legendre.leggauss(_NODES)
-    result = np.zeros_like(parts.of_columns)
-    for at, length in zip((places + 1) / 2, lengths / 2, strict=True):
-        inputs = begin + at * (total - begin)
-        shares = shares_of(inputs)[:, np.newaxis]
-        moved = parts.of_columns * slopes_of(inputs)[:, np.newaxis]
-        result += length * shares * (moved - (shares * moved).sum(axis=2, keepdims=True))
-    base = shares_of(begin)[0]
-    # What the numeric integral misses is shared out by the sizes of the parts.
-    missed = shares_of(total) - base - result.sum(axis=1)
-    sizes = np.abs(result)
-    sums = sizes.sum(axis=1, keepdims=True)
-    shared = np.divide(sizes, sums, out=np.zeros_like(sizes), where=sums > 0)
-    return Parts(base, result + shared * missed[:, np.newaxis])

@@ -88,17 +88,17 @@ class Decision:
         """Return the decision in words."""
         if self.kind == "threshold":
             name = self.names[self.positive]
-            said = f"{name!r} where its probability is at least {self.threshold:.3g}"
+            rule = f"{name!r} where its probability is at least {self.threshold:.3g}"
         elif self.kind == "weights":
             pairs = zip(self.names, self.weights.tolist(), strict=True)
             shown = ", ".join(f"{weight:.3g} for {name!r}" for name, weight in list(pairs)[:8])
-            said = f"the largest probability times a factor: {shown}"
+            rule = f"the largest probability times a factor: {shown}"
         elif self.kind == "costs":
-            said = f"the least expected cost; on unseen rows {self.cost:.4g} a row, "
-            said += f"{self.constant_cost:.4g} with always the same class"
+            rule = f"the least expected cost; on unseen rows {self.cost:.4g} a row, "
+            rule += f"{self.constant_cost:.4g} with always the same class"
         else:
-            said = "the most probable class"
-        return f"{said} ({self.reason})" if self.reason else said
+            rule = "the most probable class"
+        return f"{rule} ({self.reason})" if self.reason else rule
 
     def _validate_loaded(self) -> None:
         n_classes = len(self.names)

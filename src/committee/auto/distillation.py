@@ -95,11 +95,11 @@ class Distillation:
 
     def __str__(self) -> str:
         """Return the figures in a sentence."""
-        said = f"{self.kind}: agrees with the committee by {self.agreement:.3f} on unseen rows"
+        figures = f"{self.kind}: agrees with the committee by {self.agreement:.3f} on unseen rows"
         if self.compared == "committee":
-            return said
+            return figures
         return (
-            f"{said}, {self.metric} {self.score:.4g} where the committee has "
+            f"{figures}, {self.metric} {self.score:.4g} where the committee has "
             f"{self.committee_score:.4g}"
         )
 
@@ -280,8 +280,8 @@ def distilled(
     folds = Splits.of(features, known, RowOrder(), student.seed).folds
     model, models, predicted = imitate(student, features, values, folds)
     scored = np.sort(np.concatenate([test for _, test in folds]))
-    judged = known.part(scored)
-    own = CommitteeMetric(judged, metric, "scoring")
+    held_out = known.part(scored)
+    own = CommitteeMetric(held_out, metric, "scoring")
     shown = as_scored(decision, predicted[scored], metric)
     every = np.arange(len(scored))
     score, error = own.score(shown, every), _error(own, shown, student.seed)
@@ -307,7 +307,7 @@ def distilled(
     tests = [np.searchsorted(scored, test) for _, test in folds]
     decided = None if decision is None else decision.codes(predicted[scored])
     unseen = Unseen(
-        judged,
+        held_out,
         own,
         scored,
         tests,
@@ -322,12 +322,12 @@ def distilled(
     importances = measure(source, used, unseen, student.seed)
     attributes["importances_"] = importances
     attributes["findings_"] = find(source, uses, unseen, importances, student.seed)
-    if is_truth and judged.codes is not None:
-        attributes["_set_rule"] = SetRule.of(predicted[scored], judged)
+    if is_truth and held_out.codes is not None:
+        attributes["_set_rule"] = SetRule.of(predicted[scored], held_out)
     elif is_truth:
         taken = features.take(scored, None)
         attributes["_interval_rule"] = IntervalRule.of(
-            taken, predicted[scored, 0], judged, student.seed, student.n_jobs
+            taken, predicted[scored, 0], held_out, student.seed, student.n_jobs
         )
     attributes["distillation_"] = Distillation(
         student.kind,

@@ -1,19 +1,16 @@
-"""What `explain` returns: of the committee, and of predictions for single rows."""
+"""What `explain` returns of a committee as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from committee.auto.findings.effects import Effect
 from committee.auto.findings.importances import ColumnImportances
-from committee.base.arrays import Floats
 
-_MOST_COLUMNS, _MOST_ROWS = 10, 5  # that are printed
+_MOST_COLUMNS = 10  # that are printed
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,71 +59,3 @@ class Explanation:
 def _line(effect: Effect) -> str:
     pairs = zip(effect.labels, effect.predicted[:, -1].tolist(), strict=True)
     return f"{effect.name}: " + ", ".join(f"{label}: {value:.4g}" for label, value in pairs)
-
-
-@dataclass(frozen=True, eq=False)
-class RowExplanation:
-    """What each column adds to the prediction of each row.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the columns.
-    contributions : ndarray of float64
-        Of shape (n_rows, n_columns) for numbers, (n_rows, n_columns, n_classes) for probabilities;
-        zero for columns that are not used. With `base` they add up to `predictions`.
-    base : float or ndarray of float64, shape (n_classes,)
-        The prediction where nothing is known of a row.
-    predictions : ndarray of float64, shape (n_rows,) or (n_rows, n_classes)
-        What the committee predicts.
-    classes : tuple or None
-        The labels; None for numbers.
-    methods : dict
-        How each member was explained: "exact" for Shapley values of trees, "sampled" for means
-        over random orders of the columns, and "equal shares" for a member that reads the
-        table in a form of its own, whose prediction is dealt out equally.
-    """
-
-    names: tuple[str, ...]
-    contributions: Floats
-    base: Any
-    predictions: Floats
-    classes: tuple[Any, ...] | None
-    methods: Mapping[str, str]
-
-    def __repr__(self) -> str:
-        """Return the largest contributions of the first rows, to the class that is likeliest."""
-        lines = []
-        for row in range(min(len(self.contributions), _MOST_ROWS)):
-            own, base, value, label = self._of_row(row)
-            lines.append(f"row {row}: {label}{value:.4g} = {base:.4g} in general")
-            order = np.argsort(-np.abs(own), kind="stable")[:_MOST_COLUMNS].tolist()
-            shown = [place for place in order if own[place] != 0]
-            wide = max([len(self.names[place]) for place in shown], default=0)
-            lines += [
-                f"  {own[place]:+.4g}  {self.names[place]:{wide}}".rstrip() for place in shown
-            ]
-        if len(self.contributions) > _MOST_ROWS:
-            lines.append(f"... {len(self.contributions)} rows")
-        return "\n".join(lines)
-
-    def _of_row(self, row: int) -> tuple[NDArray[Any], float, float, str]:
-        if self.classes is None:
-            return self.contributions[row], float(self.base), float(self.predictions[row]), ""
-        best = int(self.predictions[row].argmax())
-        label = f"probability of {self.classes[best]!r} "
-        own = self.contributions[row, :, best]
-        return own, float(self.base[best]), float(self.predictions[row, best]), label
-
-    def to_frame(self) -> Any:
-        """Return a pandas data frame with a row for each row and column (and class)."""
-        import pandas as pd
-
-        n_rows = len(self.contributions)
-        if self.classes is None:
-            index = pd.MultiIndex.from_product([range(n_rows), self.names], names=["row", "column"])
-        else:
-            index = pd.MultiIndex.from_product(
-                [range(n_rows), self.names, self.classes], names=["row", "column", "class"]
-            )
-        return pd.DataFrame({"contribution": self.contributions.reshape(-1)}, index=index)

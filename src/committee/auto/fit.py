@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from committee.auto.budget import QUALITIES, automatic_budget
 from committee.auto.class_sets import SetRule
@@ -160,12 +159,11 @@ class CommitteeFit:
         self._warn_of_lone_rows()
         self._check_metric(fold_data)
         leaks = self._leaks(reader, features, fold_data, size)
-        keys = row_keys(*read_table(features))
         fixed = {
             "_reader": reader,
             "_encoder": encoder,
             "_seed": self.seed,
-            "_fingerprint": _fingerprint(keys, self.target, self.order),
+            "_fingerprint": rows_fingerprint(features, self.target, self.order),
             "_profiles": profiles(reader.plan.uses, features),
             "columns_": noted(reader.plan.uses, leaks),
             "leaks_": leaks,
@@ -487,11 +485,13 @@ class CommitteeFit:
             fold_data.folds.kind,
             decided,
             shown,
+            fitted["weights_"],
         )
 
 
-def _fingerprint(keys: NDArray[np.uint64], target: ScoredTarget, order: RowOrder) -> int:
+def rows_fingerprint(features: Any, target: ScoredTarget, order: RowOrder) -> int:
     """Return a number for the rows that a committee is fitted to, in their order."""
+    keys = row_keys(*read_table(features))
     number = zlib.crc32(np.ascontiguousarray(target.table).data, zlib.crc32(keys.data))
     for values in (target.weights, order.groups, order.times):
         if values is not None:

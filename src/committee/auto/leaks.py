@@ -78,7 +78,7 @@ class Leak:
 
 @dataclass(frozen=True, eq=False)
 class LeakSearch:
-    """The rows that columns are judged on.
+    """The rows that single columns are scored on.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class LeakSearch:
         units: float,
         seed: int,
     ) -> LeakSearch:
-        """Take so many rows that judging the columns does not cost more than some units."""
+        """Take so many rows that scoring the columns does not cost more than some units."""
         folds = np.full(target.n_rows, -1, np.int64)
         for number, test in enumerate(tests):
             folds[test] = number
@@ -124,8 +124,8 @@ class LeakSearch:
     def run(self, uses: Sequence[ColumnUse], units: float) -> tuple[Leak, ...]:
         """Return the columns that give the target away.
 
-        Of so many columns that the units do not do for all, those are judged that are most
-        correlated with the target.
+        Where the units do not suffice for all columns, those are scored that are most correlated
+        with the target.
         """
         used = sum(use.use != "dropped" for use in uses)
         if self.target.n_rows < _LEAST_ROWS or used < 2:
@@ -192,7 +192,7 @@ class LeakSearch:
     def _cells(self, places: list[int], rows: Rows) -> Floats:
         """Return columns of numbers, zero where they are not finite; of categories all are NaN."""
         if isinstance(self.features, Matrix):
-            cells = np.asarray(self.features.values[np.ix_(rows, places)], np.float64)
+            cells = np.asarray(self.features.values[np.ix_(rows, np.array(places))], np.float64)
             return np.nan_to_num(cells, posinf=0.0, neginf=0.0)
         columns = [self.features.column(place) for place in places]
         found = np.full((len(rows), len(places)), np.nan)

@@ -16,7 +16,7 @@ from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import ScoreEstimate
 from committee.auto.findings.findings import Findings
 from committee.auto.findings.importances import ColumnImportances
-from committee.auto.fit import CommitteeFit
+from committee.auto.fit import CommitteeFit, rows_fingerprint
 from committee.auto.folds import RowOrder
 from committee.auto.improve import improved
 from committee.auto.known_files import known_rows
@@ -25,12 +25,13 @@ from committee.auto.leaderboard import Leaderboard
 from committee.auto.ledger import began
 from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE
-from committee.auto.prediction import predict_values
+from committee.auto.prediction import member_values, predict_values
 from committee.auto.refit import refitted
 from committee.auto.reporting import Reporting
 from committee.base.arrays import Floats
 from committee.base.params import Estimator, check_real, check_seed
 from committee.base.work import FitLog, running_fit
+from committee.evaluation.metric_names import scorer_name
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.parts import (
     FITTED,
@@ -55,6 +56,9 @@ from committee.tables.target import check_same_length, read_weights, warn_of_col
 
 class AutoModel(CommitteeAnswers, Reporting):
     """Base class of CommitteeClassifier and CommitteeRegressor."""
+
+    # Groups are those of the splitter of a search, unless they are asked for.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": False}
 
     _fitted_attribute = "members_"
     # A search that can go on holds rows, which leave the process neither in files nor otherwise.
@@ -274,7 +278,7 @@ class AutoModel(CommitteeAnswers, Reporting):
             rows = np.flatnonzero(target.counted)
             table, target = AnyTable(table.take(rows, None)), target.part(rows)
             order = order.part(rows)
-        scoring = self._default_scoring if self.scoring is None else self.scoring
+        scoring = self._default_scoring if self.scoring is None else scorer_name(self.scoring)
         resolve_metric(scoring, "scoring")
         metric = CommitteeMetric(target, self._scoring_for(scoring, target), "scoring")
         return CommitteeFit(
@@ -325,6 +329,24 @@ class AutoModel(CommitteeAnswers, Reporting):
     def _predict_values(self, X: Any) -> Floats:
         self._check_fitted()
         return self._values_of(self._matched(X))
+
+    def _each_prediction(self, X: Any) -> Floats:
+        """Return the prediction of each member, shape (n_members, n_rows, n_values)."""
+        return member_values(vars(self), self.members_, self._matched(X))
+
+    @property
+    def _member_weights(self) -> Floats:
+        return np.asarray(self.weights_ / self.weights_.sum())
+
+    def _was_fitted_to(self, X: Any, y: Any) -> bool:
+        """Whether this is the training table, in its order; never where rows had weights."""
+        try:
+            table, target = self._matched(X), self._read_target(y, None)
+        except ValueError:
+            return False
+        order = RowOrder.read(table.opened(), None, None)
+        features = self._reader.read(table.opened())
+        return rows_fingerprint(features, target, order) == self._fingerprint
 
     def _matched(self, X: Any) -> AnyTable:
         """Return a table with the columns of `fit`."""

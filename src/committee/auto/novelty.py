@@ -53,9 +53,9 @@ class Novelty:
         lines = [f"{self.rows.sum()} of {n_rows} rows have new values"]
         for place in np.argsort(-self.counts.sum(axis=1), kind="stable").tolist():
             counts = self.counts[place].tolist()
-            said = [f"{count} {word}" for count, word in zip(counts, words, strict=True) if count]
-            if said:
-                lines.append(f"{self.names[place]}: {', '.join(said)}")
+            found = [f"{count} {word}" for count, word in zip(counts, words, strict=True) if count]
+            if found:
+                lines.append(f"{self.names[place]}: {', '.join(found)}")
         return "\n".join(lines)
 
     def to_frame(self) -> Any:

@@ -26,6 +26,12 @@ def predict_values(fitted: Mapping[str, Any], members: Sequence[Any], source: An
     source : AnyTable or Source
         Rows of a table with the columns of the training table.
     """
+    predicted = member_values(fitted, members, source)
+    return Selection(fitted["weights_"], fitted["_temperature"]).combine(predicted)
+
+
+def member_values(fitted: Mapping[str, Any], members: Sequence[Any], source: Any) -> Floats:
+    """Return what each member predicts, of shape (n_members, n_rows, n_values); see above."""
     table = source if isinstance(source, AnyTable) else AnyTable(source, may_be_empty=True)
     features = fitted["_reader"].read(table.opened())
     views: dict[str, Any] = {FEATURES: features}
@@ -34,6 +40,4 @@ def predict_values(fitted: Mapping[str, Any], members: Sequence[Any], source: An
     if MATRIX in fitted["_reads"]:
         views[MATRIX] = fitted["_encoder"].apply(features)
     parts = zip(members, fitted["_outputs"], fitted["_reads"], strict=True)
-    predicted = [output.predict(member, views[reads]) for member, output, reads in parts]
-    selection = Selection(fitted["weights_"], fitted["_temperature"])
-    return selection.combine(np.stack(predicted))
+    return np.stack([output.predict(member, views[reads]) for member, output, reads in parts])

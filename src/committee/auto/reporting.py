@@ -29,7 +29,7 @@ class Reporting(Estimator):
     def report(self, path: str | Path, X: Any = None, y: Any = None, *, rows: bool = False) -> None:
         """Write a report to an HTML file that needs nothing else.
 
-        It tells how good the committee is and how that is known, what was done to the columns,
+        It shows how good the committee is and how that is known, what was done to the columns,
         which models were tried, where predictions are wrong, which columns matter and how, what
         the search cost and how to repeat and use it. It has no row of a table unless `rows` asks
         for them.

@@ -27,7 +27,7 @@ from committee.auto.leaderboard import Entry, Leaderboard
 from committee.auto.ledger import MICRO, Ledger, micro
 from committee.auto.portfolio import Candidate
 from committee.auto.runs import ForeignRun, Run, begin_run
-from committee.auto.watching import SearchStep, tell
+from committee.auto.watching import SearchStep, notify
 from committee.base.arrays import Floats
 from committee.base.warn import warn
 from committee.evaluation.scored_target import OobMetric
@@ -270,7 +270,7 @@ class Search:
 
     def _show(self, run: Run) -> None:
         if run.is_usable:
-            tell(lambda: self._step(run))
+            notify(lambda: self._step(run))
         _log.debug("%s: %.2f s so far", run.candidate.name, run.so_far.seconds)
         if self.verbose:
             line = f"{self.name}: {run.candidate.name}, {run.so_far.seconds:.1f} s"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from committee.auto.calibration import fit_temperature, with_temperature
 from committee.base.arrays import Floats, Rows
 from committee.base.products import weighted_sum
 from committee.combining.selection.candidate_scores import AnyMetric, MemberPredictions
 from committee.combining.selection.greedy_selection import SelectionRules, mean_weights
+from committee.evaluation.calibration import fit_temperature, with_temperature
 
 _STEPS, _SLOW_STEPS = 25, 10  # of the greedy selection; where each score takes milliseconds
 

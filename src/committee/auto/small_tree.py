@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from committee.auto.decision import Decision
 from committee.auto.distillation import Student, agreement
@@ -20,6 +21,7 @@ from committee.base.arrays import Floats, Rows
 from committee.files.codec_classes import register
 from committee.files.parts import NUMBER, TEXT, Part, array, tuple_of
 from committee.tables.source import Source, read_once
+from committee.trees.branch import Branch
 from committee.trees.conditions import (
     Condition,
     branch_text,
@@ -30,7 +32,7 @@ from committee.trees.conditions import (
     threshold_text,
     trimmed,
 )
-from committee.trees.tree_view import Branch, TreeView
+from committee.trees.tree_view import TreeView
 
 _LEAVES, _LEAST_GAIN = 8, 0.005  # at most; of a split, of the impurity of all rows
 _MOST_COLUMNS = 20  # that it learns from, the most important ones
@@ -163,6 +165,9 @@ def small_tree(
     )
 
 
+_Nodes = tuple[tuple[str, ...], NDArray[np.int32], Floats, Floats]
+
+
 def _score(unseen: Unseen, values: Floats, rows: Rows) -> float:
     """Return the score of predictions of some rows."""
     spread = np.zeros((unseen.target.n_rows, values.shape[1]))
@@ -173,7 +178,7 @@ def _score(unseen: Unseen, values: Floats, rows: Rows) -> float:
         return float("nan")
 
 
-def _nodes(tree: Any, table: Source, values: Floats, weights: Floats) -> tuple[Any, ...]:
+def _nodes(tree: Any, table: Source, values: Floats, weights: Floats) -> _Nodes:
     """Return the words, depths, shares and mean predictions of the nodes of a tree."""
     view: TreeView = tree.tree_
     names = feature_names_of(view, None)

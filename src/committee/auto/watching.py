@@ -1,4 +1,4 @@
-"""Who watches a search: it is told of each model, while it goes on."""
+"""Watchers of a search, which are called after each of its steps."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 @contextmanager
 def watched(watcher: Watcher | None) -> Iterator[None]:
-    """Tell a watcher of the steps of searches in the block.
+    """Call a watcher after each step of the searches in the block.
 
     Examples
     --------
     >>> seen = []
     >>> with watched(seen.append):
-    ...     tell(lambda: SearchStep("forest", "r2", 0.8, 1.0, 6.0))
+    ...     notify(lambda: SearchStep("forest", "r2", 0.8, 1.0, 6.0))
     >>> seen[0].name
     'forest'
     """
@@ -57,8 +57,8 @@ def watched(watcher: Watcher | None) -> Iterator[None]:
         _watcher.reset(token)
 
 
-def tell(step: Callable[[], SearchStep]) -> None:
-    """Tell of a step; it is made only for a watcher."""
+def notify(step: Callable[[], SearchStep]) -> None:
+    """Call the watcher with a step, which is made only if there is one."""
     watcher = _watcher.get()
     if watcher is not None:
         watcher(step())

@@ -23,9 +23,9 @@ from committee.base.work import Progress
 from committee.evaluation.scored_target import ScoredTarget
 from committee.forests.fit import ForestDraws, ForestJob
 from committee.tables.class_weights import class_weights
-from committee.tables.table import TableSchema, read_table
+from committee.tables.table import TableSchema, bin_table, read_table
 from committee.tables.target import ClassTarget
-from committee.trees.engine_settings import EngineTarget, bin_table, check_reals, tree_settings
+from committee.trees.engine_settings import EngineTarget, check_reals, tree_settings
 from committee.trees.tree_members import TreeMembers
 from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 

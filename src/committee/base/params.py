@@ -54,7 +54,7 @@ class Estimator(BaseEstimator):
         """
         stale = self.__dict__.get("_names_of_fit", ())
         kept = {name: value for name, value in self.__dict__.items() if name not in stale}
-        self.__dict__ = kept | attributes | {"_names_of_fit": frozenset(attributes)}
+        self.__dict__ = kept | attributes | {"_names_of_fit": tuple(attributes)}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, self._fitted_attribute)

@@ -32,23 +32,12 @@ from committee.files.parts import (
     tuple_of,
     whole,
 )
-from committee.losses import (
-    BinaryLogLoss,
-    Exponential,
-    Gamma,
-    Loss,
-    MultinomialLogLoss,
-    Poisson,
-    Tweedie,
-)
+from committee.losses.loss import Loss
 from committee.losses.objective import Objective
 from committee.members.loaded_members import check_member, check_regressor
 from committee.members.meta_estimator import takes_weights
 from committee.tables.native_table import AnyTable, named_row
 from committee.tables.table import TableSchema
-
-# Probabilities and means of other models are kept this far from zero: their logarithms are finite.
-_LEAST = 1e-12
 
 
 @register("BoostingStart")
@@ -68,6 +57,8 @@ class BoostingStart:
         Which of our classes each of the model's classes is; None for numbers.
     names : tuple of str or None
         Column names of the table that the model was fitted to.
+    is_mean : bool
+        Whether `init` is "mean".
     """
 
     constants: Floats
@@ -75,13 +66,16 @@ class BoostingStart:
     is_zero: bool = False
     places: NDArray[np.int64] | None = None
     names: tuple[str, ...] | None = None
+    is_mean: bool = False
 
+    _later_fields: ClassVar[tuple[str, ...]] = ("is_mean",)
     _stored_parts: ClassVar[dict[str, Part]] = {
         "constants": array("f8", "columns", finite=True),
         "model": NOTHING | FITTED,
         "is_zero": FLAG,
         "places": NOTHING | array("i8", None, low=0),
         "names": NOTHING | tuple_of(TEXT),
+        "is_mean": FLAG,
     }
 
     def scores(self, X: Any, n_rows: int, loss: Loss) -> Floats:
@@ -95,10 +89,23 @@ class BoostingStart:
             name = type(self.model).__name__
             table = table.matched(self.names, len(self.names), name)
         if loss.n_classes is None:
-            start += _scores_of(self.model, table.native, loss, len(self.constants))
+            predicted = self._numbers(table.native)
         else:
-            start += _scores_of_shares(self._shares(table.native, loss.n_classes), loss)
+            predicted = self._shares(table.native, loss.n_classes)
+        start += loss.scores_of(predicted)
         return start
+
+    def _numbers(self, X: Any) -> Floats:
+        """Return what the model predicts, a column of numbers or one for each column of scores."""
+        predicted = np.asarray(self.model.predict(X), np.float64)
+        predicted = predicted[:, np.newaxis] if predicted.ndim == 1 else predicted
+        n_columns = len(self.constants)
+        if predicted.shape[1] not in (1, n_columns) or not np.isfinite(predicted).all():
+            raise ValueError(
+                f"init must predict finite numbers, one or {n_columns} a row; "
+                f"got an array of shape {predicted.shape}"
+            )
+        return predicted
 
     def _shares(self, X: Any, n_classes: int) -> Floats:
         """Return the probabilities of our classes; zero for those that the model does not have."""
@@ -120,7 +127,8 @@ class BoostingStart:
     def is_of(self, init: Any) -> bool:
         """Whether this is a start by `init`, as far as simple parameters show."""
         if init is None or isinstance(init, str):
-            return self.model is None and self.is_zero == (init is not None)
+            kind = "zero" if self.is_zero else "mean" if self.is_mean else None
+            return self.model is None and init == kind
         if type(init) is not type(self.model):
             return False
         given, used = init.get_params(), self.model.get_params()
@@ -155,7 +163,7 @@ def start_of(init: Any, X: Any, target: ScoredTarget, objective: Objective) -> B
 
     Parameters
     ----------
-    init : None, "zero" or estimator
+    init : None, "zero", "mean" or estimator
         The parameter of the estimator.
     X : table
         The training table.
@@ -171,6 +179,8 @@ def start_of(init: Any, X: Any, target: ScoredTarget, objective: Objective) -> B
     """
     if init is None:
         return BoostingStart(objective.to_scores(objective.initial_scores()))
+    if isinstance(init, str) and init == "mean":
+        return BoostingStart(objective.to_scores(objective.mean_scores()), is_mean=True)
     zeros = np.zeros(objective.n_columns)
     if isinstance(init, str) and init == "zero":
         return BoostingStart(zeros, is_zero=True)
@@ -201,36 +211,12 @@ def _places(model: Any, classes: NDArray[Any]) -> NDArray[np.int64] | None:
 
 
 def _check_init(init: Any, loss: Loss) -> None:
-    accepted = 'init must be None, "zero" or an estimator with fit and '
+    accepted = 'init must be None, "zero", "mean" or an estimator with fit and '
     method = "predict" if loss.n_classes is None else "predict_proba"
     if isinstance(init, str):
         raise ValueError(f"{accepted}{method}; got {init!r}")
     if isinstance(init, type) or not (hasattr(init, "fit") and hasattr(init, method)):
         raise ValueError(f"{accepted}{method}; got {init!r}")
-
-
-def _scores_of(model: Any, X: Any, loss: Loss, n_columns: int) -> Floats:
-    """Return what another model predicts, as raw scores of the loss."""
-    values = np.asarray(model.predict(X), np.float64)
-    values = values[:, np.newaxis] if values.ndim == 1 else values
-    if values.shape[1] not in (1, n_columns) or not np.isfinite(values).all():
-        raise ValueError(
-            f"init must predict finite numbers, one or {n_columns} a row; "
-            f"got an array of shape {values.shape}"
-        )
-    if isinstance(loss, Poisson | Gamma | Tweedie):
-        return np.log(np.maximum(values, _LEAST))
-    return values
-
-
-def _scores_of_shares(shares: Floats, loss: Loss) -> Floats:
-    logs = np.log(np.maximum(shares, _LEAST))
-    if isinstance(loss, MultinomialLogLoss):
-        return logs
-    if isinstance(loss, BinaryLogLoss | Exponential):
-        odds = logs[:, 1:] - logs[:, :1]
-        return odds / 2 if isinstance(loss, Exponential) else odds
-    raise ValueError(f'init must be None or "zero" with the loss {loss!r}')
 
 
 # Staged sums are made for so many rounds at a time.

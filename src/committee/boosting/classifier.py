@@ -54,15 +54,17 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingModel):
     min_impurity_decrease : float, default=0.0
         What a split must bring: twice the decrease of the loss, to second order, for each unit of
         weight. For squared error that is the decrease of the mean squared error.
-    init : None, "zero" or estimator, default=None
+    init : None, "zero", "mean" or estimator, default=None
         Where to start: None from the constant that minimises the loss, "zero" from scores of zero,
-        an estimator (fitted here) from its predictions.
+        "mean" from the share of each class (the minimum, for the losses of this library), an
+        estimator (fitted here) from its predictions.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all draws; an int may have up to 64 bits.
     max_features : int, float, {"sqrt", "log2", "log2+1"}, None or "auto", default="auto"
         Features drawn at each node; None, and a number above theirs, is all of them.
     verbose : int, default=0
-        1 prints progress on stderr about ten times, 2 after each round.
+        1 prints progress with the losses of training and validation rows on stderr about ten
+        times, 2 after each round.
     max_leaf_nodes : int, None or "auto", default="auto"
         Most leaves of a tree. "auto" is no limit where `max_depth` or `max_splits` is given.
     warm_start : bool, default=False
@@ -124,14 +126,17 @@ default=None
     scoring : str, callable or None, default=None
         What early stopping and the choice of the number of rounds look at: None the loss, else the
         name of a scorer, a metric of scikit-learn, or any other ``metric(y_true, y_pred)`` of
-        numbers or labels, the greater the better.
+        numbers or labels, the greater the better. Names of LightGBM and XGBoost are known too:
+        "auc" is "roc_auc", and an error such as "rmse" stands for minus the error.
     estimator : regressor or None, default=None
         A weak learner of your own, with scikit-learn's interface, in place of trees: it is fitted
         to the negative gradients. Parameters of trees are then not looked at, constraints refused,
         and ``n_estimators="auto"`` is 100: it is not for us to tune.
     callbacks : callable, list of callables or None, default=None
         Called after each round with the number of rounds and the `TrainingLog` so far; a fit ends
-        when one returns True. Not called for rounds that only choose the number of rounds.
+        when one returns True. While folds choose the number of rounds, they are called too, with
+        the mean validation loss over ``log.n_folds`` folds; True ends that search. In the fit of
+        the model that follows, `n_folds` is 0.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply `sample_weight`.
     n_jobs : int or None, default=None
@@ -151,16 +156,16 @@ default=None
     chosen_params_ : dict
         The values that were used for parameters that can be "auto": an estimator with these
         parameters and the same seed does the same, unless early stopping has held out rows.
-    train_score_ : ndarray of float64, shape (n_estimators_,)
+    train_score_ : ndarray of float64, shape (n_rounds,)
         Loss of the training rows after each round.
-    oob_improvement_, oob_scores_ : ndarray of float64, shape (n_estimators_,)
+    oob_improvement_, oob_scores_ : ndarray of float64, shape (n_rounds,)
         By how much each round lowered the loss of the rows it had not drawn, and that loss; only
         where `subsample` is less than one.
     oob_score_ : float
         The last of `oob_scores_`.
     init_ : estimator or "zero"
         Where boosting started.
-    estimators_ : ndarray of estimators, shape (n_estimators_, n_trees_per_iteration_)
+    estimators_ : ndarray of estimators, shape (n_rounds, n_trees)
         The trees as regressors, made when looked at.
     n_trees_per_iteration_ : int
         Number of trees in a round.
@@ -201,8 +206,8 @@ default=None
     automatic one: at most 2,000 rounds, fewer in large tables; a learning rate of 0.05, more where
     fewer rounds are allowed; 8 to 127 leaves by the number of rows; 10 rows a leaf; half of the
     features at each node, a quarter where a round has several trees; up to 2,500 rows 0.8 of them
-    in each round. `chosen_params_` tells. A fit draws by default: `random_state` makes it
-    repeatable.
+    in each round. `chosen_params_` has the values. A fit draws by default: `random_state`
+    makes it repeatable.
 
     Examples
     --------

@@ -29,8 +29,8 @@ from committee.evaluation.scored_target import ScoredTarget
 from committee.losses.loss import Loss
 from committee.losses.objective import Objective
 from committee.tables.native_table import AnyTable, data_fingerprint
-from committee.tables.table import TableSchema, fingerprint, read_table
-from committee.trees.engine_settings import RowWeights, bin_table
+from committee.tables.table import TableSchema, bin_table, fingerprint, read_table
+from committee.tables.target import RowWeights
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,14 @@ __all__ = ["main"]
 
 _MISSING = "the command line needs typer and rich: pip install 'committee[cli]'"
 
+# The character \b keeps lines as they are.
+_HELP = """From a table to the best committee of models, with a score to trust and a report.
+
+\b
+committee train churn.csv --target churned --report churn.html
+committee predict model.committee new.csv --out predictions.csv
+"""
+
 
 def main() -> None:
     """Run the `committee` command; the entry point of the console script."""
@@ -34,6 +42,7 @@ def make_app() -> "typer.Typer":
     import typer
 
     from committee.cli.model_commands import add_model_commands
+    from committee.cli.play_command import add_play_command
     from committee.cli.training_commands import add_training_commands
 
     app = typer.Typer(
@@ -51,7 +60,7 @@ def make_app() -> "typer.Typer":
             typer.echo(f"committee {__version__}")
             raise typer.Exit
 
-    @app.callback()
+    @app.callback(help=_HELP)
     def root(
         version: Annotated[
             bool,
@@ -60,15 +69,11 @@ def make_app() -> "typer.Typer":
             ),
         ] = False,
     ) -> None:
-        r"""From a table to the best committee of models, with a score to trust and a report.
-
-        \b
-        committee train churn.csv --target churned --report churn.html
-        committee predict model.committee new.csv --out predictions.csv
-        """
+        """Take the options that stand before a command."""
 
     add_training_commands(app)
     add_model_commands(app)
+    add_play_command(app)
     return app
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
 from sklearn.utils import Bunch, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from committee.base.arrays import Floats
 from committee.base.params import Estimator, check_seed, check_verbose
@@ -27,8 +26,12 @@ from committee.combining.level_one import (
     PlanRows,
     check_cv,
     layer_members,
+    leaves_rows_out,
     plan_level_one,
 )
+from committee.combining.routing import Routed, route_to_members
+from committee.members.diagram import side_by_side
+from committee.members.meta_estimator import refuse_params
 from committee.members.output import Output, OutputRule, will_have
 from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
@@ -52,6 +55,7 @@ class NamedMembers(Estimator, ABC):
     n_features_in_: int
 
     _member_kind: str  # "classifier" or "regressor"
+    _other_kinds: tuple[str, ...] = ()  # that members may be, too
 
     # ---- parameters ----
 
@@ -132,7 +136,7 @@ class NamedMembers(Estimator, ABC):
         lists = self._member_lists()
         where = ["estimators", *(f"layers[{layer}]" for layer in range(len(lists) - 1))]
         found = [
-            _checked_pairs(pairs, name, self._member_kind)
+            _checked_pairs(pairs, name, self._member_kind, self._other_kinds)
             for pairs, name in zip(lists, where, strict=True)
         ]
         names = [name for pairs in lists for name, _ in pairs]
@@ -151,6 +155,10 @@ class NamedMembers(Estimator, ABC):
         """Return the fitted members of the first list by name."""
         fitted = dict(zip([name for name, _ in pairs], members, strict=True))
         return Bunch(**{name: fitted.get(name, "drop") for name, _ in self.estimators})
+
+    def _sk_visual_block_(self) -> Any:
+        """Return what notebooks show: the members, side by side."""
+        return side_by_side(self.estimators)
 
     # ---- tags and routing ----
 
@@ -175,18 +183,6 @@ class NamedMembers(Estimator, ABC):
                     router.add(**{name: member}, method_mapping=mapping)
         return router
 
-    def _routed(self, params: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-        """Return the arguments of `fit` that go on to each member."""
-        if not params:
-            return {}
-        if not get_config()["enable_metadata_routing"]:
-            raise ValueError(
-                f"[{', '.join(params)}] are passed to fit but are not among its arguments. "
-                "sklearn.set_config(enable_metadata_routing=True) lets the members request them"
-            )
-        routed = process_routing(self, "fit", **params)
-        return {name: dict(each.fit) for name, each in routed.items()}
-
 
 class CommitteeModel(NamedMembers):
     """Base class of voting, stacking, ensemble selection and dynamic selection."""
@@ -195,6 +191,9 @@ class CommitteeModel(NamedMembers):
     n_jobs: int | None
     verbose: int
     random_state: Any
+
+    # Scikit-learn's routing asks the members; the ensemble uses these where it is told to.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"sample_weight": False, "groups": False}
 
     _outputs: Any  # fitted: what members predict
 
@@ -247,6 +246,8 @@ class CommitteeModel(NamedMembers):
         self : estimator
             The fitted estimator.
         """
+        if fit_params:
+            refuse_params("fit", fit_params)
         with FitLog(type(self).__name__) as log:
             self._fit(X, y, sample_weight, groups, fit_params)
             log.end("%s", self._outcome)
@@ -260,36 +261,70 @@ class CommitteeModel(NamedMembers):
     def _is_prefit(self) -> bool:
         return isinstance(self.cv, str) and self.cv == "prefit"
 
+    @property
+    def _reads_cells(self) -> bool:
+        """Whether the ensemble itself looks at cells of the table, and not its members alone."""
+        return False
+
     def _assemble(
         self, X: Any, y: Any, sample_weight: Any, fit_params: Mapping[str, Any], pairs: Named
     ) -> tuple[TrainingData, int]:
         """Read table, target and weights; return them as training data, and the seed."""
-        table = AnyTable(X)
+        table = AnyTable(X, is_table=True if self._reads_cells else None)
         running_fit().begin(table.n_rows, table.n_features)
         codes, labels = self._read_target(y, pairs)
         check_same_length(table.n_rows, len(codes))
         weights = read_weights(sample_weight, table.n_rows)
         seed = check_seed(self.random_state)
         member_seed = None if self.random_state is None else seed
-        params = self._routed(fit_params)
+        params, declined = self._routed(sample_weight, fit_params)
         values = labels if isinstance(labels, list) else None
         labels = None if isinstance(labels, list) else labels
-        data = TrainingData(table, codes, labels, weights, self.n_jobs, member_seed, params, values)
+        data = TrainingData(
+            table,
+            codes,
+            labels,
+            weights,
+            self.n_jobs,
+            member_seed,
+            params,
+            values,
+            declined=declined,
+            shows_ones=sample_weight is not None,
+        )
         return data, seed
+
+    def _routed(self, sample_weight: Any, fit_params: Mapping[str, Any]) -> Routed:
+        """Return the arguments of `fit` that go on to each member, and who gets no weights."""
+        if sample_weight is None and not fit_params:
+            return {}, frozenset()
+        members = {n: each for n, each in self._pairs_by_name().items() if not _is_dropped(each)}
+        return route_to_members(self, members, sample_weight, fit_params, self._is_prefit)
 
     @property
     def _output_rule(self) -> OutputRule:
         return OutputRule(self._output_methods, self._is_prefit)
 
-    def _plan(self, data: TrainingData, groups: Any, seed: int, n_layers: int = 1) -> LevelOnePlan:
+    def _plan(
+        self,
+        data: TrainingData,
+        lists: Sequence[Named],
+        groups: Any,
+        seed: int,
+        *,
+        needs_folds: bool = False,
+    ) -> LevelOnePlan:
         """Return which rows members are fitted to, and which they predict afterwards."""
-        return plan_level_one(self.cv, PlanRows.of(data, groups, seed), n_layers)
+        members = [member for pairs in lists for _, member in pairs]
+        needs_folds |= not all(leaves_rows_out(member, len(data.y)) for member in members)
+        rows = PlanRows.of(data, groups, seed)
+        return plan_level_one(self.cv, rows, len(lists), needs_folds=needs_folds)
 
     def _fit_layer(
         self, data: TrainingData, pairs: Named, groups: Any, seed: int, **options: bool
     ) -> LevelOne:
         """Fit the one layer of members, with the options of `LayerPlan`."""
-        plan, rule = self._plan(data, groups, seed), self._output_rule
+        plan, rule = self._plan(data, [pairs], groups, seed), self._output_rule
         layer = LayerPlan(layer_members(pairs, rule, data), plan.source, plan.layers[0], **options)
         return layer.fit(data, self._progress(layer.n_fits(len(data.y))))
 
@@ -304,7 +339,8 @@ class CommitteeModel(NamedMembers):
     def _adopt(self, data: TrainingData, attributes: dict[str, Any]) -> None:
         """Set all fitted attributes together, when nothing can fail any more."""
         table = data.table
-        attributes["n_features_in_"] = table.n_features
+        if table.is_table:
+            attributes["n_features_in_"] = table.n_features
         if data.labels is not None or data.values is not None:
             attributes["classes_"] = data.labels if data.values is None else data.values
         if table.names is not None:
@@ -330,7 +366,12 @@ class CommitteeModel(NamedMembers):
         found = getattr(self, "feature_names_in_", None)
         names = None if found is None else tuple(found)
         name = type(self).__name__
-        return AnyTable.of_batch(X, names, self.n_features_in_, name)
+        return AnyTable.of_batch(X, names, self._n_features, name)
+
+    @property
+    def _n_features(self) -> int:
+        """Number of features; 0 where the rows of `fit` were no table."""
+        return getattr(self, "n_features_in_", 0)
 
 
 class OfClassifiers(CommitteeModel):
@@ -399,7 +440,7 @@ def read_labels(y: Any, fitted: Named, name: str) -> tuple[NDArray[Any], NDArray
     return np.searchsorted(everything, labels)[codes].astype(np.int32), everything
 
 
-def _checked_pairs(pairs: Any, where: str, kind: str) -> Named:
+def _checked_pairs(pairs: Any, where: str, kind: str, others: tuple[str, ...]) -> Named:
     if not isinstance(pairs, list) or not pairs:
         raise ValueError(
             f"Invalid 'estimators' attribute, {where!r} should be a non-empty list of (string, "
@@ -419,7 +460,7 @@ def _checked_pairs(pairs: Any, where: str, kind: str) -> Named:
             f"All estimators are dropped. At least one is required to be a {kind}: {where}"
         )
     for name, member in active:
-        check_member_kind(name, member, kind)
+        check_member_kind(name, member, kind, others)
     return active
 
 
@@ -427,8 +468,20 @@ def _is_dropped(member: Any) -> bool:
     return isinstance(member, str) and member == "drop"
 
 
-def check_member_kind(name: str, member: Any, kind: str) -> None:
-    """Raise unless a member can be fitted and predicts classes or numbers as wanted."""
+def check_member_kind(name: str, member: Any, kind: str, others: tuple[str, ...] = ()) -> None:
+    """Raise unless a member can be fitted and predicts classes or numbers as wanted.
+
+    Parameters
+    ----------
+    name : str
+        Of the member.
+    member : estimator
+        The member.
+    kind : {"classifier", "regressor"}
+        What it should be.
+    others : tuple of str, default=()
+        What it may be as well.
+    """
     can_fit = not isinstance(member, type) and hasattr(member, "fit")
     if not (can_fit and will_have(member, "predict")):
         raise ValueError(
@@ -439,7 +492,8 @@ def check_member_kind(name: str, member: Any, kind: str) -> None:
         found = get_tags(member).estimator_type
     except Exception:  # not all estimators have tags; without them nothing is known
         found = None
-    if found in ("classifier", "regressor", "clusterer", "outlier_detector") and found != kind:
+    known = {"classifier", "regressor", "clusterer", "outlier_detector"}
+    if found in known - {kind, *others}:
         raise ValueError(
             f"The estimator {type(member).__name__} should be a {kind}: {name!r} is a {found}"
         )

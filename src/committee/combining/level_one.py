@@ -29,14 +29,14 @@ from sklearn.model_selection import (
 from committee.base.arrays import Floats, Rows
 from committee.base.params import check_int, check_real, is_int, is_real
 from committee.base.sampling import SeedUse, number_groups, parameter_seed
+from committee.base.warn import warn
 from committee.base.work import Progress
 from committee.combining.fold_mean import FoldMean
-from committee.evaluation.early_stopping import fold_rows, held_out_rows
+from committee.combining.splits import Split, hold_out_chain
 from committee.members.output import Output, OutputRule, has_out_of_bag
 from committee.members.training import Task, TrainingData, is_own
 
 Named = list[tuple[str, Any]]
-Split = tuple[Rows, Rows]
 
 _N_FOLDS = 5
 _NAMES = ("prefit", "oob", "loo", "time")
@@ -54,7 +54,8 @@ class LevelOnePlan:
         Splits of the rows, out-of-bag rows where members have them, or members that are fitted
         already.
     layers : list of list of (train, test)
-        The splits of each layer. With "oob" for members without out-of-bag rows.
+        The splits of each layer. With "oob" for members without out-of-bag rows, none where all
+        have them.
     """
 
     source: str
@@ -145,7 +146,9 @@ def check_cv(cv: Any) -> None:
         )
 
 
-def plan_level_one(cv: Any, rows: PlanRows, n_layers: int) -> LevelOnePlan:
+def plan_level_one(
+    cv: Any, rows: PlanRows, n_layers: int, *, needs_folds: bool = True
+) -> LevelOnePlan:
     """Return the plan of `n_layers` layers.
 
     Parameters
@@ -156,6 +159,8 @@ def plan_level_one(cv: Any, rows: PlanRows, n_layers: int) -> LevelOnePlan:
         The rows.
     n_layers : int
         Layers of members.
+    needs_folds : bool, default=True
+        Whether there are members without out-of-bag rows, which need folds with "oob".
 
     Returns
     -------
@@ -173,12 +178,13 @@ def plan_level_one(cv: Any, rows: PlanRows, n_layers: int) -> LevelOnePlan:
     if isinstance(cv, str) and cv == "prefit":
         return LevelOnePlan("prefit", [[]] * n_layers)
     if is_real(cv) and not is_int(cv):
-        return LevelOnePlan("splits", _hold_out_chain(float(cv), rows, n_layers))
+        return LevelOnePlan("splits", hold_out_chain(float(cv), rows, n_layers))
     is_oob = isinstance(cv, str) and cv == "oob"
-    splits = _splits(None if is_oob else cv, rows)
     # Members draw rows and not groups, so groups are kept together by folds.
     source = "oob" if is_oob and rows.groups is None else "splits"
-    return LevelOnePlan(source, [splits] * n_layers)
+    if source == "oob" and not needs_folds:
+        return LevelOnePlan(source, [[]] * n_layers)
+    return LevelOnePlan(source, [_splits(None if is_oob else cv, rows)] * n_layers)
 
 
 def _splits(cv: Any, rows: PlanRows) -> list[Split]:
@@ -187,8 +193,7 @@ def _splits(cv: Any, rows: PlanRows) -> list[Split]:
         present, groups = rows.present, rows.group_numbers
         y = rows.y[present]
         groups = None if groups is None else groups[present]
-        splitter = _own_splitter(cv, rows.is_classifier, groups is not None)
-        _check_enough(splitter, len(present))
+        splitter = _own_splitter(cv, y, groups, rows.is_classifier)
         if isinstance(splitter, TimeSeriesSplit):
             groups = None  # checked below
         return _checked(splitter.split(np.zeros((len(y), 1)), y, groups), rows, present)
@@ -196,24 +201,39 @@ def _splits(cv: Any, rows: PlanRows) -> list[Split]:
     return _checked(pairs, rows, np.arange(rows.n_rows))
 
 
-def _own_splitter(cv: Any, is_classifier: bool, has_groups: bool) -> Any:
+def _own_splitter(cv: Any, y: NDArray[Any], groups: Any, is_classifier: bool) -> Any:
+    """Return the splitter that `cv` stands for, with fewer folds where there are few rows."""
     if isinstance(cv, str):
         if cv == "time":
-            return TimeSeriesSplit(_N_FOLDS)
-        return LeaveOneGroupOut() if has_groups else LeaveOneOut()
-    n_folds = _N_FOLDS if cv is None else int(cv)
-    if has_groups:
-        return StratifiedGroupKFold(n_folds) if is_classifier else GroupKFold(n_folds)
-    return StratifiedKFold(n_folds) if is_classifier else KFold(n_folds)
+            if len(y) < 2:
+                raise ValueError(f"cv='time' needs two rows or more; got n_samples={len(y)}")
+            return TimeSeriesSplit(_count_folds(_N_FOLDS, [(len(y) - 1, "later rows")]))
+        return LeaveOneOut() if groups is None else LeaveOneGroupOut()
+    most = [(len(y), "rows") if groups is None else (len(np.unique(groups)), "groups")]
+    # Without two rows of one class there is nothing that folds could share evenly.
+    n_largest = int(np.bincount(y).max()) if is_classifier else 1
+    if n_largest > 1:
+        most.append((n_largest, "rows of the largest class"))
+    n_folds = _count_folds(_N_FOLDS if cv is None else int(cv), most)
+    if groups is None:
+        return StratifiedKFold(n_folds) if n_largest > 1 else KFold(n_folds)
+    return StratifiedGroupKFold(n_folds) if n_largest > 1 else GroupKFold(n_folds)
 
 
-def _check_enough(splitter: Any, n_rows: int) -> None:
-    n_folds = getattr(splitter, "n_splits", 2)
-    if n_rows < n_folds + isinstance(splitter, TimeSeriesSplit):
+def _count_folds(wanted: int, most: list[tuple[int, str]]) -> int:
+    """Return how many folds there can be, of so many things; warn if they are fewer than wanted."""
+    n_most, what = min(most)
+    if n_most < 2:
         raise ValueError(
-            f"cv deals the rows into {n_folds} parts, but there are only {n_rows} rows "
-            f"(n_samples={n_rows}); give a smaller cv"
+            f"cv deals the rows into {wanted} folds, but there are only {n_most} {what} "
+            f"(n_samples={n_most}): members cannot predict rows that they have not seen"
         )
+    if wanted > n_most:
+        warn(
+            f"cv deals the rows into {n_most} folds and not into {wanted}: there are only {n_most} "
+            f"{what}"
+        )
+    return min(wanted, n_most)
 
 
 def _checked(pairs: Iterable[Any], rows: PlanRows, places: Rows) -> list[Split]:
@@ -265,37 +285,6 @@ def _row_numbers(part: Any, n_rows: int, number: int) -> Rows:
             f"{rows.min()} to {rows.max()}"
         )
     return rows
-
-
-def _hold_out_chain(share: float, rows: PlanRows, n_layers: int) -> list[list[Split]]:
-    """Deal the rows into one part more than there are layers.
-
-    Each layer is fitted to its own part and predicts all parts that follow.
-    """
-    generator = np.random.default_rng(rows.seed)
-    classes = rows.y.astype(np.int32) if rows.is_classifier else None
-    options: dict[str, Any] = {"classes": classes, "groups": rows.groups}
-    n_present = len(rows.present)
-    if n_present < n_layers + 1:
-        raise ValueError(
-            f"a share of rows to hold out for {n_layers} layers needs more than {n_layers} rows; "
-            f"got {n_present} sample(s)"
-        )
-    held_out = held_out_rows(rows.n_rows, share, generator, weights=rows.weights, **options)
-    parts = [np.setdiff1d(rows.present, held_out), held_out]
-    if n_layers > 1:
-        weights = np.zeros(rows.n_rows)
-        weights[held_out] = 1.0
-        later = fold_rows(rows.n_rows, n_layers, generator, weights=weights, **options)
-        parts = [parts[0], *later]
-    if len(parts) <= n_layers:
-        raise ValueError(
-            f"cv={share} holds out {len(held_out)} rows, too few for {n_layers} layers; hold out "
-            "a larger share"
-        )
-    return [
-        [(parts[layer], np.sort(np.concatenate(parts[layer + 1 :])))] for layer in range(n_layers)
-    ]
 
 
 # --- a layer of members -------------------------------------------------------------------------
@@ -382,6 +371,11 @@ class LayerMember:
     output: Output
 
 
+def leaves_rows_out(estimator: Any, n_rows: int) -> bool:
+    """Whether one fit of a member to so many rows has out-of-bag predictions."""
+    return has_out_of_bag(estimator, n_rows, is_own=is_own(estimator))
+
+
 def layer_members(pairs: Named, rule: OutputRule, data: TrainingData) -> list[LayerMember]:
     """Return named estimators as members of a layer."""
     return [
@@ -447,9 +441,7 @@ class LayerPlan:
 
     def _uses_oob(self, member: LayerMember, n_rows: int) -> bool:
         is_wanted = self.wants_predictions and self.source == "oob"
-        return is_wanted and has_out_of_bag(
-            member.estimator, n_rows, is_own=is_own(member.estimator)
-        )
+        return is_wanted and leaves_rows_out(member.estimator, n_rows)
 
     def _tasks(self, number: int, data: TrainingData) -> list[Task]:
         member = self.members[number]

@@ -28,7 +28,7 @@ from committee.evaluation.bootstrap_metrics import (
     RealMetric,
     choose_metric,
 )
-from committee.tables.frame import as_narwhals
+from committee.tables.frame import as_narwhals, read_stream
 from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
 
 
@@ -190,8 +190,8 @@ def _indexable(X: Any) -> Any:
     """Return X as a table whose rows can be taken."""
     if hasattr(X, "tocsr"):
         return X.tocsr()
-    if type(X).__name__ == "LazyFrame":
-        raise TypeError("X is a lazy frame; call its collect() and pass the result")
+    X = read_stream(X)
+    as_narwhals(X)  # refuses lazy frames
     return X
 
 
@@ -228,7 +228,7 @@ def _read_strata(
 
 def _read_codes(name: str, values: Any, n_rows: int, kept: Rows | None) -> Rows:
     """Return a number for each value that is kept, the same for equal values."""
-    series = as_narwhals(values)
+    series = as_narwhals(values, name)
     array = np.asarray(values if series is values else series.to_numpy())
     if array.shape != (n_rows,):
         raise ValueError(

@@ -177,10 +177,10 @@ def parents_of(view: TreeView) -> NDArray[np.int64]:
     """Return the parent of each node, -1 for the root."""
     parents = np.full(view.node_count, -1, np.int64)
     inner = np.flatnonzero(view.children_left >= 0)
-    first, last = view.children_left[inner], view.children_right[inner]
-    n_children = last - first + 1
+    n_children = view.n_children[inner]
     within = np.arange(n_children.sum()) - np.repeat(np.cumsum(n_children) - n_children, n_children)
-    parents[np.repeat(first, n_children) + within] = np.repeat(inner, n_children)
+    children = np.repeat(view.children_left[inner], n_children) + within
+    parents[children] = np.repeat(inner, n_children)
     return parents
 
 

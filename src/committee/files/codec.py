@@ -60,7 +60,6 @@ from committee.files.tree_arrays import (
     stored_forest_arrays,
     stored_tree_arrays,
     tree_from_arrays,
-    tree_kinds,
 )
 
 __all__ = ["MAX_DEPTH", "decode", "encode", "register"]
@@ -237,7 +236,7 @@ class _Encoder:
 
     def _encode_tree(self, tree: Any, path: str) -> dict[str, Any]:
         return {
-            "kinds": "".join(str(kind) for kind in tree_kinds(tree)),
+            "kinds": "".join(str(kind) for kind in tree.kinds),
             "arrays": self._add_arrays(stored_tree_arrays(tree), path),
         }
 

@@ -1,4 +1,4 @@
-"""Trees and forests of the engine as plain arrays, in which they are saved, pickled and copied.
+"""Trees and forests of the engine as plain arrays, in which they are saved.
 
 The arrays and the meaning of their numbers are described in `src/core/tree/tree.hpp` and in
 `src/core/forest/forest_arrays.hpp`.
@@ -6,8 +6,7 @@ The arrays and the meaning of their numbers are described in `src/core/tree/tree
 
 from __future__ import annotations
 
-import copyreg
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +32,8 @@ class LaterArray:
     n_dimensions : int
         Its number of dimensions.
     default : ndarray or None
-        What the engine gets where a file lacks the array. None: nothing, then `from_arrays` of the
-        engine has to do without it.
+        What the engine gets where a file lacks the array. None: nothing, then the engine has to do
+        without it.
     """
 
     dtype: str | None
@@ -54,7 +53,6 @@ TREE_ARRAYS: dict[str, tuple[str, int]] = {
     "weight": ("float64", 1),
     "n_rows": ("int64", 1),
 }
-_REAL, _CATEGORY = 0, 2
 
 # The arrays of a forest, all of one dimension; the engine knows their types. Every file has these:
 # new arrays go to LATER_FOREST_ARRAYS.
@@ -111,19 +109,6 @@ def _stored(
     return {name: arrays[name] for name in names}
 
 
-def tree_kinds(tree: Tree) -> list[int]:
-    """Return the kind of each feature as far as the splits tell: real, integer or category.
-
-    A feature that no node splits on is given as real; the tree works with any kind there.
-    """
-    arrays = tree.arrays()
-    flags = arrays["feature_and_flags"][arrays["first_child"] != 0]
-    kinds = np.full(tree.n_features, _REAL)
-    # A split by subset (2) and a fan-out (3) both need a category.
-    kinds[flags & 0xFFFFFF] = np.minimum((flags >> 24) & 3, _CATEGORY)
-    return [int(kind) for kind in kinds]
-
-
 def tree_from_arrays(kinds: Sequence[int], arrays: Mapping[str, Any]) -> Tree:
     """Build a tree again; raise ValueError unless it can be walked safely."""
     from committee._core import Tree
@@ -134,14 +119,9 @@ def tree_from_arrays(kinds: Sequence[int], arrays: Mapping[str, Any]) -> Tree:
         if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != n_dimensions:
             raise ValueError(f"the array {name} of a tree must be {dtype}, {n_dimensions}-D")
     try:
-        return Tree.from_arrays(len(kinds), list(kinds), complete)
+        return Tree(len(kinds), list(kinds), complete)
     except (TypeError, OverflowError, RuntimeError) as error:
         raise ValueError(f"the arrays do not form a tree: {error}") from error
-
-
-def reduce_tree(tree: Tree) -> tuple[Callable[..., Tree], tuple[list[int], dict[str, Array]]]:
-    """Tell pickle and copy how to build the tree again."""
-    return tree_from_arrays, (tree_kinds(tree), stored_tree_arrays(tree))
 
 
 def forest_from_arrays(arrays: Mapping[str, Any]) -> Forest:
@@ -153,14 +133,9 @@ def forest_from_arrays(arrays: Mapping[str, Any]) -> Forest:
         if not isinstance(arrays[name], np.ndarray) or arrays[name].ndim != 1:
             raise ValueError(f"the array {name} of a forest must have one dimension")
     try:
-        return Forest.from_arrays(complete)
+        return Forest(complete)
     except (TypeError, OverflowError, RuntimeError) as error:
         raise ValueError(f"the arrays do not form a forest: {error}") from error
-
-
-def reduce_forest(forest: Forest) -> tuple[Callable[..., Forest], tuple[dict[str, Array]]]:
-    """Tell pickle and copy how to build the forest again."""
-    return forest_from_arrays, (stored_forest_arrays(forest),)
 
 
 def _completed(
@@ -186,11 +161,3 @@ def _completed(
                 f"the array {name} of a {what} must be {kind}{expected.n_dimensions}-D"
             )
     return complete
-
-
-def register_pickling() -> None:
-    """Make trees and forests of the engine work with pickle, copy and joblib."""
-    from committee._core import Forest, Tree
-
-    copyreg.pickle(Tree, reduce_tree)
-    copyreg.pickle(Forest, reduce_forest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from committee.forests.answers import ForestClassifier, ForestRegressor
+from committee.forests.task import ForestClassifier, ForestRegressor
 
 
 class RandomForestClassifier(ForestClassifier):

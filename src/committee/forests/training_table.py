@@ -1,6 +1,6 @@
 """The training table of a forest, passed once more.
 
-Out-of-bag answers need to know which rows each tree has not seen. Draws are made again from the
+Out-of-bag results need to know which rows each tree has not seen. Draws are made again from the
 seed; the rows come from the caller, who passes the table and the target of `fit`.
 """
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
+from committee.base.slicing import JoinedSampler
 from committee.evaluation.importance import one_hot
 from committee.tables.table import fingerprint
 from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
@@ -19,11 +20,12 @@ from committee.tables.target import check_same_length, read_classes, read_reals,
 if TYPE_CHECKING:
     from committee import _core
     from committee.base.sampling import RowSampler
+    from committee.base.slicing import Draws
     from committee.tables.table import TableSchema
 
 
 class TrainingTable:
-    """What the answers of a forest share: its parts, and how its training table is read."""
+    """What the methods of a fitted forest share: its parts, and how its training table is read."""
 
     _forest: _core.Forest
     schema_: TableSchema
@@ -34,33 +36,33 @@ class TrainingTable:
 
         def _read(self, X: Any) -> _core.Table: ...
         def _threads(self) -> int: ...
-        def _sampler(self) -> RowSampler | None: ...
+        def _sampler(self) -> Draws | None: ...
         def _class_labels(self) -> list[NDArray[Any]] | None: ...
         def _check_fitted(self) -> None: ...
 
-    def _training_sampler(self, asker: str, n_rows: int) -> RowSampler:
+    def _training_sampler(self, caller: str, n_rows: int) -> RowSampler:
         """Return the draws of the trees, if there are any and the table can be that of `fit`."""
         sampler = self._sampler()
         if sampler is None or not sampler.leaves_rows_out:
             raise ValueError(
-                f"{asker} needs out-of-bag rows, but every tree has learnt from all rows; fit with "
-                "bootstrap=True or a lower max_samples"
+                f"{caller} needs out-of-bag rows, but every tree has learnt from all rows; fit "
+                "with bootstrap=True or a lower max_samples"
             )
-        if sampler.numbers is not None:
+        if isinstance(sampler, JoinedSampler) or sampler.numbers is not None:
             raise ValueError(
-                f"{asker} needs the draws of all trees, but this forest was pruned; ask the forest "
-                "that it came from"
+                f"{caller} needs the draws of all trees, but this forest was pruned, cut "
+                "or joined; use the forest that it came from"
             )
         if sampler.n_rows != n_rows:
             raise ValueError(
-                f"{asker} takes the training table, whose {sampler.n_rows} rows are matched with "
+                f"{caller} takes the training table, whose {sampler.n_rows} rows are matched with "
                 f"the draws of the trees; got {n_rows} rows"
             )
         return sampler
 
     def _check_training(
         self,
-        asker: str,
+        caller: str,
         table: _core.Table,
         classes: NDArray[np.int32] | None,
         reals: Floats | None,
@@ -70,15 +72,24 @@ class TrainingTable:
         assert target is not None
         if fingerprint(self._forest, table, target) != self._fingerprint:
             raise ValueError(
-                f"{asker} takes the training table and its target, in the order of fit, because "
+                f"{caller} takes the training table and its target, in the order of fit, because "
                 "rows are matched with the draws of the trees; these are others"
             )
+
+    def _was_fitted_to(self, X: Any, y: Any) -> bool:
+        """Whether this is the training table, in its order."""
+        try:
+            table = self._read(X)
+            self._check_training("", table, *self._engine_target(y, table.n_rows))
+        except ValueError:
+            return False
+        return True
 
     def _first_leaves(self) -> NDArray[np.int64]:
         """Return the first leaf of each tree when all leaves are numbered through."""
         return np.concatenate([[0], np.cumsum(self._forest.leaf_counts())]).astype(np.int64)
 
-    def _out_of_bag(self, sampler: RowSampler) -> NDArray[np.bool_]:
+    def _out_of_bag(self, sampler: Draws) -> NDArray[np.bool_]:
         """Return whether each row is out of the bag of each tree."""
         trees = range(self._forest.n_trees)
         return np.column_stack([sampler.counts(tree) == 0 for tree in trees])

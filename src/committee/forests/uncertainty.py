@@ -1,4 +1,4 @@
-"""How sure is a forest? Spread, quantiles and intervals of regressors, sets of classifiers."""
+"""Uncertainty of forests: spread, quantiles and intervals of regressors, sets of classifiers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,6 @@ from committee.evaluation import conformal as _conformal
 from committee.forests.leaf_weights import LeafMembers, leaf_matrix, leaf_spreads, quantiles_of_rows
 from committee.forests.training_table import TrainingTable
 
-if TYPE_CHECKING:
-    pass
-
 
 @dataclass(frozen=True, eq=False)
 class _Calibration:
@@ -33,21 +30,21 @@ class _Remembered(TrainingTable):
 
     _train: Any
 
-    def _memory(self, asker: str) -> Any:
+    def _memory(self, caller: str) -> Any:
         self._check_fitted()
         if self._train is None:
             raise ValueError(
-                f"{asker} needs what the trees say about their training rows; fit with "
+                f"{caller} needs what the trees say about their training rows; fit with "
                 "uncertainty=True"
             )
         return self._train
 
-    def _calibration(self, asker: str, max_rows: int | None = None) -> _Calibration:
+    def _calibration(self, caller: str, max_rows: int | None = None) -> _Calibration:
         """Return the rows to calibrate with: of positive weight, out of the bag of some tree."""
-        memory = self._memory(asker)
+        memory = self._memory(caller)
         if memory.oob_values is None:
             raise ValueError(
-                f"{asker} needs out-of-bag rows, but every tree has learnt from all rows, or the "
+                f"{caller} needs out-of-bag rows, but every tree has learnt from all rows, or the "
                 "forest was pruned; fit with bootstrap=True or a lower max_samples"
             )
         known = ~np.isnan(memory.oob_values[:, 0])
@@ -55,7 +52,7 @@ class _Remembered(TrainingTable):
             known &= memory.weights > 0
         rows = np.flatnonzero(known)
         if max_rows is not None and len(rows) > max_rows:
-            # Always the same rows: asking twice gives the same answer.
+            # Always the same rows: equal calls give equal results.
             rows = np.sort(np.random.default_rng(0).choice(rows, max_rows, replace=False))
         targets = memory.reals if memory.classes is None else memory.classes
         return _Calibration(rows, targets[rows], memory.oob_values[rows])
@@ -68,8 +65,8 @@ class _Remembered(TrainingTable):
         return np.column_stack([sampler.counts(tree)[rows] == 0 for tree in trees])
 
 
-class RegressionAnswers(_Remembered):
-    """Answers of a fitted regression forest."""
+class RegressorUncertainty(_Remembered):
+    """Spread, quantiles and intervals of the predictions of a forest of numbers."""
 
     criterion: str
     bootstrap: bool
@@ -213,8 +210,8 @@ class RegressionAnswers(_Remembered):
         coverage = check_real("coverage", coverage, 0.0, 1.0, include_low=False, include_high=False)
         check_choice("method", method, ("jackknife+", "oob", "quantile"))
         max_rows = check_int("max_rows", max_rows, 1)
-        asker = "predict_interval"
-        table_rows = self._calibration(asker, None if method == "oob" else max_rows)
+        caller = "predict_interval"
+        table_rows = self._calibration(caller, None if method == "oob" else max_rows)
         if method == "quantile":
             bounds = self._quantile_bounds(X, coverage, table_rows)
         else:
@@ -259,10 +256,10 @@ class RegressionAnswers(_Remembered):
         bounds[:, :, 1] = np.maximum(bounds[:, :, 1], middle)
         return bounds
 
-    def _quantiles(self, X: Any, quantiles: Floats, asker: str) -> Floats:
+    def _quantiles(self, X: Any, quantiles: Floats, caller: str) -> Floats:
         """Return quantiles, of shape (n_rows, n_outputs, n_quantiles)."""
         table = self._read(X)
-        memory = self._memory(asker)
+        memory = self._memory(caller)
         members = self._members()
         outputs = [
             self._forest.predict_quantiles(
@@ -311,8 +308,8 @@ class RegressionAnswers(_Remembered):
         return values[:, 0] if self.n_outputs_ == 1 else values
 
 
-class ClassificationAnswers(_Remembered):
-    """Answers of a fitted classification forest."""
+class ClassifierUncertainty(_Remembered):
+    """Sets of classes with a promised coverage."""
 
     if TYPE_CHECKING:
 

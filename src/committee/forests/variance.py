@@ -14,31 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
-
-
-def forest_variance(rho: float, tree_variance: float, n_trees: int) -> float:
-    """Return the variance of the mean of correlated trees.
-
-    Parameters
-    ----------
-    rho : float
-        Correlation of two trees.
-    tree_variance : float
-        Variance of a tree.
-    n_trees : int
-        Number of trees.
-
-    Returns
-    -------
-    variance : float
-        ``rho * s2 + (1 - rho) / n_trees * s2``.
-
-    Examples
-    --------
-    >>> round(forest_variance(0.3, 1.0, 10), 3), round(forest_variance(0.3, 1.0, 100), 3)
-    (0.37, 0.307)
-    """
-    return rho * tree_variance + (1 - rho) / n_trees * tree_variance
+from committee.theory.averaging import variance_of_mean
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +53,7 @@ class VarianceDecomposition:
 
     def at(self, n_trees: int) -> float:
         """Return the variance of so many trees by the formula."""
-        return forest_variance(self.rho, self.tree_variance, n_trees)
+        return variance_of_mean(self.rho, self.tree_variance, n_trees)
 
     @property
     def forest_variance(self) -> float:

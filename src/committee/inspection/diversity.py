@@ -10,7 +10,6 @@ Products of pairs are symmetric to the last bit, and the same on every processor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,13 +19,10 @@ from numpy.typing import NDArray
 from committee.base.arrays import Floats
 from committee.base.params import check_choice
 from committee.base.products import row_products, weighted_products
+from committee.evaluation.member_errors import MemberErrors, MemberTally, ratio
 from committee.inspection.ensemble_members import EnsembleMembers, members_of
-from committee.tables.native_table import AnyTable
-from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
+from committee.inspection.studied_rows import Block, Codes, StudiedRows
 
-Codes = NDArray[np.intp]
-
-_BLOCK_CELLS = 2**24  # predictions held at a time
 _MEASURES = ("q", "kappa", "disagreement", "double_fault", "correlation")
 
 
@@ -216,173 +212,87 @@ def diversity(committee: Any, X: Any, y: Any, sample_weight: Any = None) -> Dive
     (True, True)
     """
     members = members_of(committee)
-    table = AnyTable(X)
-    target = _Target(y, members.labels)
-    check_same_length(table.n_rows, target.n_rows)
-    weights = read_weights(sample_weight, table.n_rows)
-    own = _own_prediction(committee, X)
-    if weights is None:
-        weights = np.ones(table.n_rows)
-    tally = _Tally(members, target.n_classes)
-    for rows in _blocks(np.flatnonzero(weights), len(members) * max(target.n_classes, 1)):
-        predictions, codes = _predict_all(members, AnyTable(table.take(rows, None)), target)
-        answers = None if own is None else target.of_committee(own, rows)
-        tally.add(predictions, codes, target.rows(rows), weights[rows], answers)
+    rows = StudiedRows(X, y, sample_weight, members.labels)
+    tally = DiversityTally(members, rows.n_classes)
+    for block in rows.blocks(committee, members):
+        tally.add(block)
     return tally.result()
 
 
-def _blocks(rows: NDArray[np.int64], n_cells: int) -> Iterator[NDArray[np.int64]]:
-    size = max(1, _BLOCK_CELLS // n_cells)
-    for begin in range(0, len(rows), size):
-        yield rows[begin : begin + size]
+class DiversityTally:
+    """Adds up what `Diversity` needs, block of rows by block.
 
-
-def _own_prediction(committee: Any, X: Any) -> tuple[NDArray[Any], Floats | None] | None:
-    """Return what the committee itself predicts, and its probabilities where it has them."""
-    if isinstance(committee, list | tuple):
-        return None
-    has_shares = hasattr(committee, "classes_") and hasattr(committee, "predict_proba")
-    shares = np.asarray(committee.predict_proba(X), np.float64) if has_shares else None
-    return np.asarray(committee.predict(X)), shares
-
-
-def _predict_all(
-    members: EnsembleMembers, table: AnyTable, target: _Target
-) -> tuple[Floats, Codes | None]:
-    """Return predictions (n_members x n_rows x n_values) and codes (n_rows x n_members)."""
-    pairs = [members.predict(number, table) for number in range(len(members))]
-    predictions = np.stack([target.spread(prediction) for prediction, _ in pairs])
-    if members.labels is None:
-        return predictions, None
-    return predictions, np.column_stack([codes for _, codes in pairs if codes is not None])
-
-
-class _Target:
-    """The truth: a number, or a one for the class of a row; members may lack labels."""
-
-    def __init__(self, y: Any, known: NDArray[Any] | None) -> None:
-        if known is None:
-            values, _ = read_reals(y)
-            if values.shape[1] > 1:
-                raise ValueError(f"y should be a 1d array, got {values.shape[1]} columns instead")
-            self.n_classes, self.n_rows, self._values = 0, len(values), values
-            return
-        found = read_classes(y)
-        if found.n_outputs > 1:
-            raise ValueError(f"y should be a 1d array, got {found.n_outputs} columns instead")
-        labels = known.tolist()
-        self._code_of = {label: code for code, label in enumerate(labels)}
-        for label in found.classes[0].tolist():
-            self._code_of.setdefault(label, len(self._code_of))
-        codes = np.array([self._code_of[label] for label in found.classes[0].tolist()])
-        self.codes: Codes = codes[found.codes[:, 0]]
-        self.n_classes, self.n_rows = len(self._code_of), len(self.codes)
-
-    def rows(self, rows: NDArray[np.int64]) -> tuple[Floats, Codes | None]:
-        """Return the truth of some rows as numbers and, for classes, as codes."""
-        if not self.n_classes:
-            return self._values[rows], None
-        codes = self.codes[rows]
-        return np.eye(self.n_classes)[codes], codes
-
-    def spread(self, prediction: Floats) -> Floats:
-        """Return a prediction with a column for every class."""
-        n_more = self.n_classes - prediction.shape[1]
-        return np.pad(prediction, ((0, 0), (0, n_more))) if n_more > 0 else prediction
-
-    def of_committee(
-        self, own: tuple[NDArray[Any], Floats | None], rows: NDArray[np.int64]
-    ) -> tuple[Floats | None, Codes | None]:
-        predicted, shares = own
-        if not self.n_classes:
-            return np.asarray(predicted, np.float64).reshape(-1, 1)[rows], None
-        codes = np.array([self._code_of[label] for label in predicted[rows].tolist()], np.intp)
-        return (None if shares is None else self.spread(shares[rows])), codes
-
-
-class _Tally:
-    """Adds up what `Diversity` needs, block of rows by block."""
+    Parameters
+    ----------
+    members : EnsembleMembers
+        The members.
+    n_classes : int
+        Number of classes; 0 for numbers.
+    """
 
     def __init__(self, members: EnsembleMembers, n_classes: int) -> None:
         n_members = len(members)
         self._members, self._n_classes = members, n_classes
-        self._n_rows, self._total = 0, 0.0
-        self._error, self._spread = np.zeros(n_members), np.zeros(n_members)
-        self._combined, self._own, self._own_right = 0.0, 0.0, 0.0
+        self._errors = MemberTally(members.weights, max(n_classes, 1))
+        self._total, self._own_right = 0.0, 0.0
         self._both = np.zeros((3, n_members, n_members))  # n11, n10, n00
         self._agree = np.zeros((n_members, n_members))
         self._predicted = np.zeros((n_members, n_classes))
-        self._moments = _Moments(n_members)
 
-    def add(
-        self,
-        predictions: Floats,
-        codes: Codes | None,
-        truth: tuple[Floats, Codes | None],
-        weights: Floats,
-        own: tuple[Floats | None, Codes | None] | None,
-    ) -> None:
-        values, true_codes = truth
-        errors = predictions - values  # first, or small errors of large numbers lose their digits
-        mean = np.einsum("m,mrv->rv", self._members.weights, errors)
-        self._error += _weighted_sum((errors**2).sum(axis=2), weights)
-        self._spread += _weighted_sum(((errors - mean) ** 2).sum(axis=2), weights)
-        self._combined += float(_weighted_sum((mean**2).sum(axis=1), weights))
-        self._total += float(weights.sum())
-        self._n_rows += len(weights)
-        mixture, chosen = (mean + values, None) if own is None else own
-        if mixture is None:
-            self._own = np.nan
-        else:
-            self._own += float(_weighted_sum(((mixture - values) ** 2).sum(axis=1), weights))
-        if codes is None or true_codes is None:
-            self._moments.add(errors[:, :, 0].T, weights)
-            return
-        if chosen is None:
-            chosen = (mean + values).argmax(axis=1)
-        self._own_right += float(weights[chosen == true_codes].sum())
-        self._compare(codes, codes == true_codes[:, np.newaxis], weights)
+    def add(self, block: Block) -> None:
+        """Add rows."""
+        self._errors.add(block.predictions, block.truth, block.weights, block.own)
+        self._total += float(block.weights.sum())
+        if block.codes is not None and block.true_codes is not None:
+            self._own_right += float(block.weights[block.own_codes == block.true_codes].sum())
+            is_right = block.codes == block.true_codes[:, np.newaxis]
+            self._compare(block.codes, is_right, block.weights)
 
     def _compare(self, codes: Codes, is_right: NDArray[np.bool_], weights: Floats) -> None:
-        right, wrong = is_right.astype(np.float64), (~is_right).astype(np.float64)
+        right, wrong = is_right.T.astype(np.float64), (~is_right).T.astype(np.float64)
         # Each sum by itself: none is a difference, so that an empty cell is zero to the last bit.
         self._both += [
-            _symmetric_product(right, weights),
-            _product(right, wrong, weights),
-            _symmetric_product(wrong, weights),
+            weighted_products(right, weights),
+            row_products(right * weights, wrong),
+            weighted_products(wrong, weights),
         ]
         for code in range(self._n_classes):
-            is_code = (codes == code).astype(np.float64)
-            self._agree += _symmetric_product(is_code, weights)
-            self._predicted[:, code] += _weighted_sum(is_code.T, weights)
+            is_code = (codes == code).T.astype(np.float64)
+            self._agree += weighted_products(is_code, weights)
+            self._predicted[:, code] += (is_code * weights).sum(axis=1)
+
+    def errors(self) -> MemberErrors:
+        """Return the squared errors of all rows that were added."""
+        return self._errors.result()
 
     def result(self) -> Diversity:
-        members, total = self._members, self._total
+        """Return the diversity on all rows that were added."""
+        members, found = self._members, self.errors()
         is_class = members.labels is not None
-        n11, n10, n00 = self._both / total
+        n11, n10, n00 = self._both / self._total
         n01 = n10.T
         return Diversity(
             members.names,
             members.weights,
             np.diag(n11).copy() if is_class else None,
-            self._error / total,
-            self._combined / total,
-            float(_weighted_sum(self._error, members.weights)) / total,
-            float(_weighted_sum(self._spread, members.weights)) / total,
-            self._own_right / total if is_class else None,
-            self._own / total,
-            _ratio(n11 * n00 - n10 * n01, n11 * n00 + n10 * n01) if is_class else None,
+            found.errors,
+            found.combined_error,
+            found.mean_error,
+            found.ambiguity,
+            self._own_right / self._total if is_class else None,
+            found.committee_error,
+            ratio(n11 * n00 - n10 * n01, n11 * n00 + n10 * n01) if is_class else None,
             self._kappa() if is_class else None,
             n10 + n01 if is_class else None,
             n00 if is_class else None,
-            _phi(n11, n10, n00) if is_class else self._moments.correlation(),
-            self._n_rows,
+            _phi(n11, n10, n00) if is_class else found.correlation,
+            found.n_rows,
         )
 
     def _kappa(self) -> Floats:
         shares = self._predicted / self._total
-        chance = _symmetric_product(shares.T, np.ones(self._n_classes))
-        return _ratio(self._agree / self._total - chance, 1.0 - chance)
+        chance = weighted_products(shares, np.ones(self._n_classes))
+        return ratio(self._agree / self._total - chance, 1.0 - chance)
 
 
 def _phi(n11: Floats, n10: Floats, n00: Floats) -> Floats:
@@ -390,52 +300,7 @@ def _phi(n11: Floats, n10: Floats, n00: Floats) -> Floats:
     n01 = n10.T
     right, wrong = np.diag(n11), np.diag(n00)
     spread = np.sqrt(right * wrong)
-    return _ratio(n11 * n00 - n10 * n01, np.outer(spread, spread))
-
-
-class _Moments:
-    """Means and products of errors about them, block by block without cancellation."""
-
-    def __init__(self, n_members: int) -> None:
-        self._weight, self._means = 0.0, np.zeros(n_members)
-        self._products, self._squares = np.zeros((n_members, n_members)), np.zeros(n_members)
-
-    def add(self, errors: Floats, weights: Floats) -> None:
-        weight = float(weights.sum())
-        means = _weighted_sum(errors.T, weights) / weight
-        products = _symmetric_product(errors - means, weights)
-        step = means - self._means
-        both = self._weight + weight
-        self._products += products + np.outer(step, step) * (self._weight * weight / both)
-        self._means = self._means + step * (weight / both)
-        self._squares += _weighted_sum(errors.T**2, weights)
-        self._weight = both
-
-    def correlation(self) -> Floats:
-        squares = np.diag(self._products)
-        # What is left of a constant error after the mean was taken off is rounding.
-        spread = np.sqrt(np.where(squares > 1e-28 * self._squares, squares, 0.0))
-        return np.clip(_ratio(self._products, np.outer(spread, spread)), -1.0, 1.0)
-
-
-def _weighted_sum(values: Floats, weights: Floats) -> Floats:
-    """Return the sum over the last axis."""
-    return np.asarray(np.einsum("...r,r->...", values, weights))
-
-
-def _product(left: Floats, right: Floats, weights: Floats) -> Floats:
-    """Return the sums over rows of products of a column of `left` and one of `right`."""
-    return row_products(left.T * weights, right.T)
-
-
-def _symmetric_product(values: Floats, weights: Floats) -> Floats:
-    """Return the sums over rows of products of two columns."""
-    return weighted_products(values.T, weights)
-
-
-def _ratio(above: Floats, below: Floats) -> Floats:
-    """Return quotients; NaN where there is nothing to divide by."""
-    return np.asarray(np.divide(above, below, out=np.full_like(above, np.nan), where=below != 0))
+    return ratio(n11 * n00 - n10 * n01, np.outer(spread, spread))
 
 
 def _mean(values: Floats) -> float:

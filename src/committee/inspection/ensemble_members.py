@@ -66,20 +66,48 @@ class EnsembleMembers:
 
     def predict(self, number: int, table: AnyTable) -> tuple[Floats, NDArray[np.intp] | None]:
         """Return the prediction of a member, and the code of the class that it predicts."""
-        member = self.members[number]
-        X = _suitable(member, table, self._columns_of(number, member, table.n_features))
-        if self.labels is None:
-            return Output("predict", 0).predict(member, X), None
-        own = self.labels if self.predicts_labels[number] else None
-        output = replace(fitted_output(member, self.methods, len(self.labels)), labels=own)
+        member, output, X = self.members[number], self.output(number), self.shown(number, table)
         prediction = output.predict(member, X)
+        if self.labels is None:
+            return prediction, None
         if output.method == "predict" or is_own(member):
             return prediction, prediction.argmax(axis=1)
         # Others may predict another class than the likeliest, as SVC does.
         votes = replace(output, method="predict").predict(member, X)
         return prediction, votes.argmax(axis=1)
 
-    def _columns_of(self, number: int, member: Any, n_features: int) -> NDArray[np.int64] | None:
+    def output(self, number: int) -> Output:
+        """Return what a member predicts."""
+        if self.labels is None:
+            return Output("predict", 0)
+        own = self.labels if self.predicts_labels[number] else None
+        return replace(
+            fitted_output(self.members[number], self.methods, len(self.labels)), labels=own
+        )
+
+    def shown(self, number: int, table: AnyTable) -> Any:
+        """Return a table with the columns of a member, in the form that suits it."""
+        return _suitable(self.members[number], table, self.columns_of(number, table.n_features))
+
+    def predict_all(self, table: AnyTable) -> list[tuple[Floats, NDArray[np.intp] | None]]:
+        """Return the prediction of each member, and the codes of the classes that it predicts."""
+        return [self.predict(number, table) for number in range(len(self))]
+
+    def part(self, numbers: NDArray[np.int64]) -> EnsembleMembers:
+        """Return some of the members; their weights add up to one again."""
+        weights = self.weights[numbers]
+        return replace(
+            self,
+            names=tuple(self.names[number] for number in numbers),
+            members=[self.members[number] for number in numbers],
+            weights=weights / weights.sum(),
+            predicts_labels=[self.predicts_labels[k] for k in numbers if self.predicts_labels],
+            columns=None if self.columns is None else [self.columns[k] for k in numbers],
+        )
+
+    def columns_of(self, number: int, n_features: int) -> NDArray[np.int64] | None:
+        """Return the columns that a member reads; None for all."""
+        member = self.members[number]
         if self.columns is None:
             return None
         columns = np.asarray(self.columns[number], np.int64)
@@ -88,6 +116,37 @@ class EnsembleMembers:
         if sees_all or np.array_equal(columns, np.arange(n_features)):
             return None
         return columns
+
+
+@dataclass(frozen=True, eq=False)
+class JointMembers(EnsembleMembers):
+    """Members whose predictions their committee knows best, and makes for all at once.
+
+    Parameters
+    ----------
+    committee : fitted committee
+        With `_each_prediction`.
+    numbers : ndarray of int64
+        Which of its members these are.
+    """
+
+    committee: Any
+    numbers: NDArray[np.int64]
+
+    def predict(self, number: int, table: AnyTable) -> tuple[Floats, NDArray[np.intp] | None]:
+        """Return the prediction of a member, and the code of the class that it predicts."""
+        return self.predict_all(table)[number]
+
+    def predict_all(self, table: AnyTable) -> list[tuple[Floats, NDArray[np.intp] | None]]:
+        """Return the prediction of each member, and the codes of the classes that it predicts."""
+        predicted = self.committee._each_prediction(table.native)[self.numbers]
+        if self.labels is None:
+            return [(each, None) for each in predicted]
+        return [(each, each.argmax(axis=1)) for each in predicted]
+
+    def part(self, numbers: NDArray[np.int64]) -> EnsembleMembers:
+        """Return some of the members; their weights add up to one again."""
+        return replace(super().part(numbers), numbers=self.numbers[numbers])  # type: ignore[call-arg]
 
 
 def members_of(committee: Any) -> EnsembleMembers:
@@ -113,6 +172,8 @@ def members_of(committee: Any) -> EnsembleMembers:
     """
     if isinstance(committee, list | tuple):
         return _of_list(committee)
+    if hasattr(committee, "member_names_"):  # of this library's committee in one line
+        return _of_joint(committee)
     members = _list_of(committee)
     names = _names_of(committee, len(members))
     weights = _weights_of(committee, len(members))
@@ -123,6 +184,23 @@ def members_of(committee: Any) -> EnsembleMembers:
         predict = _predict_labels(committee, members, labels)
         return EnsembleMembers(names, members, weights, labels, predict, methods, columns)
     return EnsembleMembers(names, members, weights, None, (), _VOTES, columns)
+
+
+def _of_joint(committee: Any) -> JointMembers:
+    names = tuple(committee.member_names_)
+    labels = np.asarray(committee.classes_) if _is_classifier(committee) else None
+    methods = _VOTES if labels is None else _SHARES
+    return JointMembers(
+        names,
+        committee.members_,
+        committee._member_weights,
+        labels,
+        (),
+        methods,
+        None,
+        committee,
+        np.arange(len(names)),
+    )
 
 
 def _of_list(given: Sequence[Any]) -> EnsembleMembers:
@@ -162,7 +240,7 @@ def _list_of(committee: Any) -> Sequence[Any]:
             "committee must be a fitted committee or a list of fitted estimators; got "
             f"{committee!r}"
         )
-    if kind.startswith(("GradientBoosting", "HistGradientBoosting")):
+    if is_sum_of_steps(committee):
         raise TypeError(
             f"the members of {kind} are steps of one sum, each of which corrects those before, and "
             "have no predictions of their own to compare; take forests, bagging, AdaBoost, votes, "
@@ -182,6 +260,20 @@ def _list_of(committee: Any) -> Sequence[Any]:
     if isinstance(members, np.ndarray) and members.ndim > 1:
         raise TypeError(f"the members of {kind} have no predictions of their own to compare")
     return members  # type: ignore[no-any-return]
+
+
+def is_sum_of_steps(ensemble: Any) -> bool:
+    """Whether an ensemble is gradient boosting, whose steps predict nothing by themselves."""
+    names = ("GradientBoosting", "HistGradientBoosting")
+    return any(each.__name__.startswith(names) for each in type(ensemble).__mro__)
+
+
+def n_rounds_of(model: Any) -> int:
+    """Return the number of rounds of a sum of steps."""
+    for name in ("n_estimators_", "n_iter_"):
+        if hasattr(model, name):
+            return int(getattr(model, name))
+    return len(model.estimators_)
 
 
 def _names_of(committee: Any, n_members: int) -> tuple[str, ...]:

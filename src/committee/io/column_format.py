@@ -36,7 +36,7 @@ class ColumnFormat:
     date_order : {"ymd", "dmy", "mdy"}
         What comes first in a date.
     note : str
-        What is to be said about the decision.
+        Why it was decided so, where that was not clear.
     """
 
     _stored_parts: ClassVar[dict[str, Part]] = {
@@ -55,7 +55,7 @@ class ColumnFormat:
     date_order: str = "ymd"
     note: str = ""
 
-    def told(self, decimal: str | None, date_order: str | None) -> ColumnFormat:
+    def with_options(self, decimal: str | None, date_order: str | None) -> ColumnFormat:
         """Return the format with what a user says about a file."""
         if decimal is not None and decimal != self.decimal:
             swapped = {",": ".", ".": ","}.get(self.thousands, self.thousands)

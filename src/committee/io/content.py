@@ -79,7 +79,7 @@ def _unzipped(data: bytes, name: str) -> bytes:
 
 
 def as_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, int, str | None]:
-    r"""Return a text as UTF-8, where it begins, and what is to be said about its encoding.
+    r"""Return a text as UTF-8, where it begins, and a note on its encoding.
 
     Examples
     --------

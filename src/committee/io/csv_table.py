@@ -86,7 +86,7 @@ class CsvTable:
     delimiter : str
         Of the first one; empty where the cells are from JSON.
     notes : list of str
-        What was found out about the files, and is worth to be said.
+        What the user should know about the files.
     """
 
     names: tuple[str, ...]
@@ -151,8 +151,8 @@ class CsvTable:
         for wanted in file_format.columns:
             if wanted.name in self.names and wanted.name not in empty:
                 known = (levels or {}).get(wanted.name)
-                told = wanted.told(self.options.decimal, self.options.date_order)
-                columns.append(_read(self.column(wanted.name, marks), told, known))
+                used = wanted.with_options(self.options.decimal, self.options.date_order)
+                columns.append(_read(self.column(wanted.name, marks), used, known))
             else:
                 columns.append(Column("number", np.full(self.n_rows, np.nan)))
 
@@ -198,7 +198,7 @@ def _read(column: CsvColumn, wanted: ColumnFormat, known: tuple[Level, ...] | No
 def _hint(column: CsvColumn, wanted: ColumnFormat) -> str:
     """Return which option would read a column that is not as a model knows it."""
     if wanted.kind == "number":
-        other = wanted.told({".": ",", ",": "."}[wanted.decimal], None)
+        other = wanted.with_options({".": ",", ",": "."}[wanted.decimal], None)
         if isinstance(column.numbers(other.decimal, other.thousands), WrittenNumbers):
             return f"; --decimal {other.decimal} would read it"
     if wanted.kind == "datetime":

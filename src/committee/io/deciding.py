@@ -184,7 +184,7 @@ def _chosen(
         if fitting:
             return fitting[0]
         words = {"dmy": "the day", "mdy": "the month", "ymd": "the year"}[first.date_order]
-        note = f"days and months cannot be told apart; {words} is taken to be first (--date-order)"
+        note = f"days and months look alike; {words} is taken to be first (--date-order)"
         return replace(first, note=note)
     fitting = [each for each in formats if each.decimal == decimal]
     chosen = fitting[0] if fitting else first

@@ -28,6 +28,9 @@ Target = NDArray[Any]
 MAX_EXPONENT = 300.0
 # Losses and residuals of a row saturate here, so that weighted means of them are finite.
 LARGEST = 1e300
+# Probabilities and means are kept this far from zero before their logarithm is taken. It is smaller
+# than one row in any table that fits into memory.
+LEAST_PREDICTED = 1e-12
 
 # Sums of weights such as 0.1 are not exact; shares this close to q count as q.
 _SLACK = 1e-12
@@ -325,7 +328,7 @@ def safe_ratio(top: Floats, bottom: Floats) -> Floats:
 
 
 def shorten(steps: Floats) -> Floats:
-    """Return sign(step) log(1 + |step|): Newton steps that do not overshoot.
+    """Return ``sign(step) log(1 + |step|)``: Newton steps that do not overshoot.
 
     For losses made of exponentials and logarithms of sums of them, the second derivative changes
     by no more than the factor e^|c| over a step c (the third derivative is at most the second).

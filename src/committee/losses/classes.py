@@ -18,6 +18,7 @@ from committee.base.params import check_bool, check_choice, check_int
 from committee.files.codec_classes import register
 from committee.losses.arithmetic import (
     LARGEST,
+    LEAST_PREDICTED,
     MAX_EXPONENT,
     Target,
     bounded_exp,
@@ -26,10 +27,6 @@ from committee.losses.arithmetic import (
     weighted_mean,
 )
 from committee.losses.loss import Loss
-
-# The share of a class that has no row or next to none, so that its logarithm is finite. Smaller
-# than one row in any table that fits into memory.
-_LEAST_SHARE = 1e-12
 
 
 def class_loss(loss: Any, n_classes: int) -> Loss:
@@ -85,7 +82,7 @@ class _ClassLoss(Loss):
             raise ValueError(f"{accepted}; got {codes[wrong[0]]} in row {wrong[0]}")
 
     def safe_steps(self, steps: Floats) -> Floats:
-        """Return sign(step) log(1 + |step|), which cannot overshoot.
+        """Return ``sign(step) log(1 + |step|)``, which cannot overshoot.
 
         For a row of a class of probability 1e-6 the Newton step is a million; this one is 14.
         """
@@ -100,6 +97,11 @@ class _TwoClassLoss(_ClassLoss):
     def predictions(self, scores: Floats) -> Floats:
         """Return the code of the likelier class; 0 for a score of zero."""
         return (scores > 0).astype(np.float64)
+
+    def scores_of(self, predicted: Floats) -> Floats:
+        """Return the logarithms of the odds of code 1."""
+        logs = _logs(predicted)
+        return logs[:, 1:] - logs[:, :1]
 
 
 @register("BinaryLogLoss")
@@ -203,8 +205,7 @@ class MultinomialLogLoss(_ClassLoss):
         """Return the logarithms of the class shares, finite for classes without rows."""
         is_class = [(y == code).astype(np.float64) for code in range(self.n_classes)]
         shares = np.array([weighted_mean(each, weights) for each in is_class])
-        scores: Floats = np.log(np.maximum(shares, _LEAST_SHARE))
-        return scores
+        return _logs(shares)
 
     def row_losses(self, y: Target, scores: Floats) -> Floats:
         """Return -log of the probability of the row's class."""
@@ -225,6 +226,10 @@ class MultinomialLogLoss(_ClassLoss):
         """Return the code of the likeliest class, the first of equals."""
         codes: Floats = scores.argmax(axis=1).astype(np.float64)
         return codes
+
+    def scores_of(self, predicted: Floats) -> Floats:
+        """Return the logarithms of probabilities."""
+        return _logs(predicted)
 
     def probabilities(self, scores: Floats) -> Floats:
         """Return the softmax of each row, every class at least about e^-300."""
@@ -311,6 +316,10 @@ class Exponential(_TwoClassLoss):
         """Return the steps: Newton steps of this loss are between -1 and 1 and never overshoot."""
         return steps
 
+    def scores_of(self, predicted: Floats) -> Floats:
+        """Return half the logarithms of the odds of code 1."""
+        return super().scores_of(predicted) / 2
+
     def probabilities(self, scores: Floats) -> Floats:
         """Return 1 - p and p, for p = 1 / (1 + e^(-2 score))."""
         return _two_probabilities(2.0 * np.clip(scores, -MAX_EXPONENT, MAX_EXPONENT))
@@ -325,10 +334,16 @@ def _codes(y: Target) -> NDArray[np.intp]:
     return np.asarray(y).astype(np.intp)
 
 
+def _logs(shares: Floats) -> Floats:
+    """Return logarithms, finite for a class without rows."""
+    logs: Floats = np.log(np.maximum(shares, LEAST_PREDICTED))
+    return logs
+
+
 def _log_odds(y: Target, weights: Floats | None) -> float:
     share = weighted_mean((y == 1).astype(np.float64), weights)
     other = weighted_mean((y != 1).astype(np.float64), weights)
-    return float(np.log(max(share, _LEAST_SHARE)) - np.log(max(other, _LEAST_SHARE)))
+    return float(np.log(max(share, LEAST_PREDICTED)) - np.log(max(other, LEAST_PREDICTED)))
 
 
 def _two_probabilities(log_odds: Floats) -> Floats:

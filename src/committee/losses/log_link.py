@@ -18,6 +18,7 @@ from committee.base.params import check_bool, check_real
 from committee.files.codec_classes import register
 from committee.losses.arithmetic import (
     LARGEST,
+    LEAST_PREDICTED,
     MAX_EXPONENT,
     Target,
     bounded_exp,
@@ -34,6 +35,8 @@ class _LogLinkLoss(Loss):
     """What the three losses share; all of them are the Tweedie deviance of a power in [1, 2]."""
 
     # power: 1 Poisson, 2 gamma. The gradient is e^((2 - power) s) - y e^((1 - power) s).
+
+    least_prediction = 0.0
 
     def initial_scores(self, y: Target, weights: Floats | None) -> Floats:
         """Return the logarithm of the weighted mean."""
@@ -56,8 +59,18 @@ class _LogLinkLoss(Loss):
         """Return e^score."""
         return bounded_exp(scores)
 
+    def spread(self, predictions: Floats) -> Floats:
+        """Return the root of the mean to the power that the variance grows with."""
+        means = np.maximum(predictions, LEAST_PREDICTED)
+        return np.asarray(means ** (self._power / 2))
+
+    def scores_of(self, predicted: Floats) -> Floats:
+        """Return the logarithms, finite for predictions of zero or less."""
+        scores: Floats = np.log(np.maximum(predicted, LEAST_PREDICTED))
+        return scores
+
     def safe_steps(self, steps: Floats) -> Floats:
-        """Return sign(step) log(1 + |step|), which cannot overshoot.
+        """Return ``sign(step) log(1 + |step|)``, which cannot overshoot.
 
         From a prediction of 1 the Newton step to a leaf of mean 1000 is 999 and would predict
         e^999; this one is log 1000.

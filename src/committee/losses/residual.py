@@ -77,7 +77,7 @@ class SquaredError(Loss):
 @register("AbsoluteError")
 @dataclass(frozen=True)
 class AbsoluteError(Loss):
-    """The absolute error, |y - score|; the model is the median, and outliers hardly matter.
+    """The absolute error, ``|y - score|``; the model is the median, and outliers hardly matter.
 
     The negative gradient is the sign of the residual, zero for a residual of zero. A leaf takes
     the weighted median of its residuals.
@@ -348,6 +348,10 @@ class Quantile(Loss):
         ordered = np.empty_like(table)
         ordered[:, np.argsort(self._shares)] = np.sort(table, axis=1)
         return ordered
+
+    def scores_of(self, predicted: Floats) -> Floats:
+        """Return the predictions."""
+        return predicted
 
     @property
     def _shares(self) -> tuple[float, ...]:

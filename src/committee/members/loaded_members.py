@@ -19,13 +19,13 @@ def check_member(member: Any, n_features: int, method: str = "predict") -> None:
     member : estimator
         The member.
     n_features : int
-        Columns of the tables that it predicts.
+        Columns of the tables that it predicts; 0 where its rows are no table.
     method : str, default="predict"
         The method that is called.
     """
     if not callable(getattr(member, method, None)):
         raise ValueError(f"a member has no {method}")
-    if getattr(member, "n_features_in_", n_features) != n_features:
+    if n_features and getattr(member, "n_features_in_", n_features) != n_features:
         raise ValueError("a member is fitted to another number of columns")
 
 
@@ -100,5 +100,6 @@ def check_class_counts(model: Any, outputs: Sequence[Output]) -> None:
     classes = getattr(model, "classes_", ()) if model._member_kind == "classifier" else ()
     is_of_sets = type(classes) is list  # rows can have several labels
     expected = (len(classes), 0) if is_of_sets else (0, len(classes))
-    if {(output.n_labels, output.n_classes) for output in outputs} != {expected}:
+    accepted = {expected, (0, 0)} if model._other_kinds and not is_of_sets else {expected}
+    if not {(output.n_labels, output.n_classes) for output in outputs} <= accepted:
         raise ValueError("members predict another number of classes")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
@@ -17,6 +20,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import has_fit_parameter
 
 from committee.base.params import Estimator, is_false
+from committee.base.slicing import sliced
 from committee.tables.native_table import reads_tables
 
 
@@ -44,15 +48,30 @@ class MetaEstimator(Estimator, ABC):
         """Whether tables may have been opened before, see tables/native_table.py."""
         return reads_tables(self._get_estimator())
 
+    @property
+    def _n_features(self) -> int:
+        """Number of features; 0 where the rows of `fit` were no table."""
+        return getattr(self, "n_features_in_", 0)
+
     def __len__(self) -> int:
         """Return the number of members."""
         self._check_fitted()
         return len(self.estimators_)
 
-    def __getitem__(self, index: int) -> Any:
-        """Return a member."""
+    def __getitem__(self, index: int | slice) -> Any:
+        """Return a member, or an ensemble of some of them: ``model[:50]`` has the first 50."""
         self._check_fitted()
+        if isinstance(index, slice):
+            return self._picked(self._sliced(index))
         return self.estimators_[index]
+
+    @abstractmethod
+    def _picked(self, numbers: NDArray[np.int64]) -> Self:
+        """Return an ensemble of some of the members."""
+
+    def _sliced(self, index: slice) -> NDArray[np.int64]:
+        """Return the numbers of the members in a slice."""
+        return sliced(index, len(self), type(self).__name__)
 
     def __iter__(self) -> Iterator[Any]:
         self._check_fitted()
@@ -75,11 +94,7 @@ class MetaEstimator(Estimator, ABC):
         """Return the arguments of a method that go on to the members."""
         if not params:
             return {}
-        if not get_config()["enable_metadata_routing"]:
-            raise ValueError(
-                f"[{', '.join(params)}] are passed to {method} but are not among its arguments. "
-                "sklearn.set_config(enable_metadata_routing=True) lets the members request them"
-            )
+        refuse_params(method, params)
         routed = process_routing(self, method, **params)
         callee = "fit" if method == "fit" else self._callee(method)
         return dict(routed.estimator[callee])
@@ -92,24 +107,59 @@ def takes_weights(estimator: Any) -> bool:
     return bool(has_fit_parameter(estimator, "sample_weight"))
 
 
-def wants_weights(name: str, estimator: Any) -> bool:
-    """Whether a member is given the weights of rows; raise if it cannot take them.
+def check_takes_weights(name: str, estimator: Any) -> None:
+    """Raise TypeError if `fit` of a member has no place for the weights of rows.
 
-    With scikit-learn's routing a member may have chosen to get none.
+    Parameters
+    ----------
+    name : str
+        Of the member.
+    estimator : estimator
+        The member. A pipeline passes arguments on to one of its steps, which it wants named.
     """
-    if takes_weights(estimator):
-        return True
-    if not has_fit_parameter(estimator, "sample_weight") and not hasattr(estimator, "steps"):
-        raise TypeError(f"Underlying estimator {name} does not support sample weights.")
-    if not get_config()["enable_metadata_routing"]:
-        raise TypeError(f"Underlying estimator {name} does not support sample weights.")
+    found = inspect.signature(estimator.fit).parameters
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in found.values())
+    if "sample_weight" not in found and (not takes_any or hasattr(estimator, "steps")):
+        raise TypeError(
+            f"Underlying estimator {type(estimator).__name__} does not support sample weights: "
+            f"fit of {name!r} has no sample_weight"
+        )
+
+
+def unrequested(estimator: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return which arguments an estimator gets that need not request them.
+
+    Scikit-learn's stacks give their meta-learner all arguments of `fit`. Here it gets those that
+    its `fit` has, under the names that it requests them by, unless it has declined them.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The meta-learner.
+    params : mapping
+        Arguments of `fit` of the ensemble.
+    """
     request = getattr(get_routing_for_object(estimator), "fit", None)
-    if request is not None and is_false(request.requests.get("sample_weight")):
-        return False
-    raise TypeError(
-        f"Underlying estimator {name} has no request for weights; set it by "
-        "set_fit_request(sample_weight=True), or False"
-    )
+    if request is None:  # a meta-estimator, which asks its own members
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=estimator).add(estimator=estimator, method_mapping=mapping)
+        return dict(router.route_params(caller="fit", params=params).estimator.fit)
+    chosen = {}
+    for name, wanted in request.requests.items():
+        given = wanted if isinstance(wanted, str) else name
+        if given in params and not is_false(wanted):
+            chosen[name] = params[given]
+    return chosen
+
+
+def refuse_params(method: str, params: Mapping[str, Any]) -> None:
+    """Raise ValueError for arguments of members if routing is switched off."""
+    if not get_config()["enable_metadata_routing"]:
+        raise ValueError(
+            f"[{', '.join(params)}] are passed to {method} but are not among its arguments. "
+            "Passing them on to members is only supported if enable_metadata_routing=True: call "
+            "sklearn.set_config(enable_metadata_routing=True), and let the members request them"
+        )
 
 
 def check_estimator_kind(estimator: Any, wanted: str) -> None:

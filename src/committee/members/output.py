@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
@@ -106,8 +106,7 @@ class Output:
 
         Scores of two classes are one column.
         """
-        n_rows = X.shape[0] if hasattr(X, "shape") else getattr(X, "n_rows", 1)
-        if n_rows == 0:  # which many estimators of other libraries refuse
+        if _count_rows(X) == 0:  # which many estimators of other libraries refuse
             is_one_score = self.method == "decision_function" and self.n_classes == 2
             return np.empty((0, 1 if is_one_score else self.n_labels or self.n_classes or 1))
         predicted = getattr(member, self.method)(X, **(params or {}))
@@ -244,6 +243,12 @@ class Output:
         return 1.0 - columns if self.method == "predict_proba" and _gives_zeros(member) else columns
 
 
+def _count_rows(X: Any) -> int:
+    if hasattr(X, "shape"):
+        return int(X.shape[0])
+    return int(X.n_rows) if hasattr(X, "n_rows") else len(X)
+
+
 def _gives_zeros(member: Any) -> bool:
     """Whether the columns of several labels are probabilities of their 0, as those of stacks."""
     from sklearn.ensemble import StackingClassifier  # few models have several labels
@@ -304,6 +309,8 @@ class OutputRule:
         values : list of ndarray or None, default=None
             The values of each of several labels.
         """
+        if labels is not None and is_regressor(estimator):
+            return Output("predict", 0)  # of a number for each class, see `StackingClassifier`
         method = first_method(name, estimator, self.methods)
         has_labels = self.is_prefit or isinstance(estimator, FrozenEstimator)
         if values is not None:

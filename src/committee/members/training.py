@@ -21,15 +21,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
 from committee.base.arrays import Floats, Rows
 from committee.base.sampling import member_seed, parameter_seed
 from committee.base.work import Progress, count_workers, in_order, plain_algebra, resolve_threads
-from committee.members.meta_estimator import wants_weights
 from committee.members.output import Output
 from committee.members.renumbered import without_gaps
-from committee.tables.native_table import AnyTable, reads_tables, shown_target
+from committee.tables.native_table import AnyTable, reads_tables, shown_target, take_rows
 from committee.tables.source import SharedSource
 from committee.tables.target import are_repetitions
 
@@ -168,6 +167,11 @@ class TrainingData:
         More arguments of `fit`, by the names of members.
     values : list of ndarray or None
         The values of each of several labels, by code, where rows can have several.
+    declined : frozenset of str
+        Names of members that have declined the weights of rows: they learn from those of positive
+        weight.
+    shows_ones : bool, default=False
+        Whether to give estimators of other libraries weights that are all one.
     """
 
     table: AnyTable
@@ -178,6 +182,8 @@ class TrainingData:
     seed: int | None = None
     fit_params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     values: list[NDArray[Any]] | None = None
+    declined: frozenset[str] = frozenset()
+    shows_ones: bool = False
 
     @cached_property
     def shared(self) -> SharedSource:
@@ -191,7 +197,9 @@ class TrainingData:
         Tiny weights are multiplied by the power of two that brings their mean next to one. Others
         stay as they are, and whole weights always: a row of weight two is that row twice.
         """
-        if self.weights is None or are_repetitions(self.weights):
+        if self.weights is None:
+            return np.ones(len(self.y)) if self.shows_ones else None
+        if are_repetitions(self.weights):
             return self.weights
         mean = math.fsum(self.weights) / len(self.weights)
         if mean >= _LEAST_MEAN_WEIGHT:
@@ -234,7 +242,7 @@ class TrainingData:
 
     # ---- one member ----
 
-    def fit(self, task: Task, n_threads: int = 1, parts: Parts | None = None) -> Any:
+    def fit(self, task: Task, n_threads: int = 1, parts: SplitTables | None = None) -> Any:
         """Return a fitted member.
 
         Parameters
@@ -243,7 +251,7 @@ class TrainingData:
             The member and its rows.
         n_threads : int, default=1
             Threads of a member of this library.
-        parts : Parts or None, default=None
+        parts : SplitTables or None, default=None
             The binned table that members share; None bins the table for this member alone.
         """
         member, template = task.template.copy(n_threads), task.template
@@ -252,7 +260,7 @@ class TrainingData:
                 self._fit_source(member, task, parts)
             else:
                 member = self._fit_rows(member, task)
-        except (TypeError, ValueError) as error:
+        except Exception as error:  # other libraries have kinds of their own
             alone = one_class_error(template.title, self.labels, error)
             if alone is not None:
                 raise alone from error
@@ -285,7 +293,7 @@ class TrainingData:
         return values
 
     def fit_and_predict(
-        self, task: Task, n_threads: int = 1, parts: Parts | None = None
+        self, task: Task, n_threads: int = 1, parts: SplitTables | None = None
     ) -> tuple[Any, Floats | None]:
         """Do a task; return the member, if it is kept, and its predictions on the test rows."""
         begin = time.monotonic()
@@ -311,7 +319,7 @@ class TrainingData:
         n_classes = len(np.unique(y))
         return f"{len(y)} rows of {n_classes} class{'es' * (n_classes > 1)}"
 
-    def _fit_source(self, member: Any, task: Task, parts: Parts | None) -> None:
+    def _fit_source(self, member: Any, task: Task, parts: SplitTables | None) -> None:
         """Fit a member that reads an opened table; rows of weight zero are absent for it."""
         if parts is None:
             y = self._opened_target(member)
@@ -321,7 +329,8 @@ class TrainingData:
         if part is None:
             member.fit(self.shared, self.y, sample_weight=self._all_weights(task))
         else:
-            member.fit(part, self.y[part.rows], sample_weight=part.weights)
+            weights = None if task.template.name in self.declined else part.weights
+            member.fit(part, self.y[part.rows], sample_weight=weights)
 
     def _opened_target(self, member: Any) -> Any:
         """Return the target in the form that suits the members, which are of one kind."""
@@ -335,10 +344,13 @@ class TrainingData:
             weights = np.zeros(self.table.n_rows)
             weights[slice(None) if task.train is None else task.train] = task.weights
             return weights
+        own = self.weights
+        if own is not None and task.template.name in self.declined:
+            own = (own > 0).astype(np.float64)
         if task.train is None:
-            return self.weights
+            return own
         counts = np.bincount(task.train, minlength=self.table.n_rows).astype(np.float64)
-        return counts if self.weights is None else counts * self.weights
+        return counts if own is None else counts * own
 
     def _fit_rows(self, member: Any, task: Task) -> Any:
         n_rows, rows, weights = self.table.n_rows, task.train, task.weights
@@ -350,10 +362,8 @@ class TrainingData:
             key: value if rows is None else rows_of(value, rows, n_rows)
             for key, value in self._params(task).items()
         }
-        if weights is None and self.weights is not None:
-            name = task.template.name
-            if wants_weights(name, task.template.estimator):
-                weights = self.weights_for(member, rows)
+        if weights is None and task.template.name not in self.declined:
+            weights = self.weights_for(member, rows)
         if weights is not None:
             params["sample_weight"] = weights
         y = self.y if rows is None else self.y[rows]
@@ -366,11 +376,15 @@ class TrainingData:
     def run(self, tasks: Sequence[Task], progress: Progress) -> list[tuple[Any, Floats | None]]:
         """Fit members; return them, where they are kept, and their predictions on test rows."""
         results: list[Any] = [None] * len(tasks)
-        for places, found in self._all(tasks):
-            for place, result in zip(places, found, strict=True):
-                results[place] = result
-                progress.advance()
+        for place, result in self.each(tasks):
+            results[place] = result
+            progress.advance()
         return results
+
+    def each(self, tasks: Sequence[Task]) -> Iterator[tuple[int, tuple[Any, Floats | None]]]:
+        """Fit members; yield the place of each task with what `run` returns for it, as they end."""
+        for places, found in self._all(tasks):
+            yield from zip(places, found, strict=True)
 
     def _all(self, tasks: Sequence[Task]) -> Iterator[tuple[list[int], Iterator[Any]]]:
         own = [place for place, task in enumerate(tasks) if is_own(task.template.estimator)]
@@ -385,7 +399,7 @@ class TrainingData:
             # Split by split, so that few copies of rows are alive.
             order = {id(task.train): place for place, task in reversed(list(enumerate(tasks)))}
             own.sort(key=lambda place: order[id(tasks[place].train)])
-            parts = Parts(self.shared, [tasks[place].train for place in own])
+            parts = SplitTables(self.shared, [tasks[place].train for place in own])
             share = max(1, n_threads // n_workers)
             calls: list[Any] = [(tasks[place], share, parts) for place in own]
             yield own, in_order(self.fit_and_predict, calls, n_workers, use_threads=True, own=True)
@@ -397,10 +411,10 @@ class TrainingData:
 
     @property
     def _n_cells(self) -> int:
-        return int(self.table.n_rows * self.table.n_features)
+        return int(self.table.n_rows * max(self.table.n_features, 1))
 
 
-class Parts:
+class SplitTables:
     """The rows of splits, copied for the first member of a split and kept until its last fit.
 
     Parameters
@@ -418,10 +432,18 @@ class Parts:
         self._lock = threading.Lock()
 
     def of(self, train: Rows) -> SharedSource | None:
-        """Return the rows of a split, without those of weight zero; None if they are not copied."""
+        """Return the rows of a split, without those of weight zero; None if they are not copied.
+
+        Rows that are drawn more than once are copied so often: to estimators that draw rows
+        themselves, weights are something else.
+        """
         source = self._shared.source
+        with self._lock:
+            if id(train) in self._parts:
+                return self._parts[id(train)]
         is_small = source.n_rows * source.n_features <= _COPIED_CELLS
-        if not is_small or len(train) > _COPIED_SHARE * source.n_rows:
+        is_nearly_all = len(train) > _COPIED_SHARE * source.n_rows
+        if not is_small or (is_nearly_all and len(np.unique(train)) == len(train)):
             return None
         with self._lock:
             if id(train) not in self._parts:
@@ -445,7 +467,7 @@ def fit_estimator(
 
     A classifier that refuses class codes with gaps is fitted to other codes, see `without_gaps`.
     """
-    if not is_classifier or is_own(estimator):
+    if not is_classifier or is_own(estimator) or is_regressor(estimator):
         estimator.fit(X, y, **params)
         return estimator
     try:
@@ -461,16 +483,14 @@ def fit_estimator(
 def rows_of(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
     """Return the rows of an argument that has an entry for each row; others are left alone."""
     if isinstance(value, list | tuple):
-        return [value[row] for row in rows] if len(value) == n_rows else value
+        return take_rows(value, rows) if len(value) == n_rows else value
     shape = getattr(value, "shape", None)
-    if not shape or shape[0] != n_rows:
-        return value
-    return value.iloc[rows] if hasattr(value, "iloc") else value[rows]
+    return take_rows(value, rows) if shape and shape[0] == n_rows else value
 
 
 def one_class_error(title: str, labels: NDArray[Any] | None, error: Exception) -> ValueError | None:
     """Return the error to raise where an estimator refused a target of a single class."""
-    if labels is None or len(labels) != 1 or not isinstance(error, ValueError):
+    if labels is None or len(labels) != 1 or isinstance(error, TypeError):
         return None
     label = labels.tolist()[0]
     return ValueError(f"y has 1 class, {label!r}, and {title} could not be fitted to it: {error}")

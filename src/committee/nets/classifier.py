@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from committee.base.arrays import Floats
-from committee.evaluation.scored_target import ScoredTarget
 from committee.files.codec_classes import register
 from committee.files.parts import LABELS, Part, whole
 from committee.nets.net_model import NetModel
-from committee.nets.training_rows import TrainingRows
-from committee.tables.target import read_classes, read_known_classes
+from committee.nets.task import ClassTask
 
 
 @register("nets.NetClassifier")
@@ -22,7 +20,7 @@ class NetClassifier(ClassifierMixin, NetModel):
     """A small neural net that classifies rows of a raw table.
 
     Several nets that share most of their weights learn together, and the mean of their
-    probabilities is the answer. Numbers enter as piecewise linear functions between quantiles,
+    probabilities is returned. Numbers enter as piecewise linear functions between quantiles,
     categories by a row of weights for each level; missing values and unseen levels are fine.
 
     Parameters
@@ -99,6 +97,7 @@ class NetClassifier(ClassifierMixin, NetModel):
     True
     """
 
+    _task = ClassTask()
     _stored_parts: ClassVar[dict[str, Part]] = {"classes_": LABELS, "n_classes_": whole(1)}
 
     classes_: NDArray[Any]
@@ -173,20 +172,6 @@ class NetClassifier(ClassifierMixin, NetModel):
             In the order of `classes_`.
         """
         return self._predict_values(X)
-
-    def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
-        labels = read_classes(y)
-        return ScoredTarget(labels.codes, labels.classes, None, weights)
-
-    def _read_eval_target(
-        self, y: Any, weights: Floats | None, known: ScoredTarget
-    ) -> ScoredTarget:
-        codes = read_known_classes(y, known.classes[0])
-        return ScoredTarget(codes, known.classes, None, weights)
-
-    def _described(self, rows: TrainingRows) -> dict[str, Any]:
-        labels = rows.target.classes[0]
-        return {"classes_": labels, "n_classes_": len(labels)}
 
     def _validate_loaded(self) -> None:
         super()._validate_loaded()

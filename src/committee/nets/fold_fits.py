@@ -65,7 +65,7 @@ class NetFoldFits:
         forward in time, are absent.
         """
         settings = replace(NetSettings.of(model), early_stopping=True)
-        fit = NetFit(model, settings, X, y, sample_weight)
+        fit = NetFit(settings, model._task, X, y, sample_weight)
         parts = [fit.split(train, test) for train, test in splits]
         return cls(model, fit, parts, fit.search(parts))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -21,15 +20,15 @@ from committee.base.params import (
 )
 from committee.base.sampling import SeedUse, parameter_seed
 from committee.base.work import FitLog, Progress, resolve_threads, running_fit
-from committee.evaluation.scored_target import ScoredTarget
 from committee.files.parts import Part, array, instance, whole
 from committee.nets.cost import affordable_knots, automatic_batch
 from committee.nets.epochs import EpochChoice, EpochSearch, NetRun, UnseenRows
 from committee.nets.fitted_net import FittedNet, NetSizes
+from committee.nets.task import NetTask
 from committee.nets.training_rows import NetTable, TrainingRows, columns_of
 from committee.tables.native_table import AnyTable
 from committee.tables.table import TableSchema
-from committee.tables.target import check_same_length, read_weights, warn_of_column
+from committee.tables.target import check_same_length, read_weights
 
 # Decay of the running mean of the parameters.
 _AVERAGING = 0.98
@@ -75,25 +74,13 @@ class NetModel(Estimator):
     n_epochs_: int
     validation_losses_: Floats
 
+    _task: ClassVar[NetTask]
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
-
-    @abstractmethod
-    def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
-        """Read the target."""
-
-    @abstractmethod
-    def _read_eval_target(
-        self, y: Any, weights: Floats | None, known: ScoredTarget
-    ) -> ScoredTarget:
-        """Read the target of rows to measure on."""
-
-    @abstractmethod
-    def _described(self, rows: TrainingRows) -> dict[str, Any]:
-        """Return the fitted attributes that describe the target."""
 
     # ---- fitting ----
 
@@ -120,7 +107,7 @@ class NetModel(Estimator):
         """
         with FitLog(type(self).__name__):
             settings = NetSettings.of(self)
-            fit = NetFit(self, settings, X, y, sample_weight)
+            fit = NetFit(settings, self._task, X, y, sample_weight)
             running_fit().begin(fit.table.table.n_rows, fit.table.schema.n_features)
             self._replace_fitted(fit.run(fit.part(eval_set)))
             running_fit().end("%d epochs of %d", self.n_epochs_, len(self.validation_losses_))
@@ -148,6 +135,8 @@ class NetSettings:
 
     Attributes
     ----------
+    name : str
+        The class of the estimator, for messages.
     n_units, n_layers, n_members : int
         Sizes.
     batch_rows : int or None
@@ -156,6 +145,7 @@ class NetSettings:
         When it ends.
     """
 
+    name: str
     n_units: int
     n_layers: int
     n_members: int
@@ -168,6 +158,8 @@ class NetSettings:
     early_stopping: bool
     patience: int
     validation_fraction: float
+    categorical_features: Any
+    numeric_text: str
     seed: int
     n_threads: int
     verbose: int
@@ -181,6 +173,7 @@ class NetSettings:
             raise ValueError(f'batch_size must be "auto" or an int >= 1; got {model.batch_size!r}')
         share = model.validation_fraction
         return cls(
+            type(model).__name__,
             -(-n_units // 16) * 16,  # rounded up to a multiple of 16
             check_int("n_layers", model.n_layers, 1, 17),
             check_int("n_members", model.n_members, 1, 256),
@@ -193,6 +186,8 @@ class NetSettings:
             check_bool("early_stopping", model.early_stopping),
             check_int("patience", model.patience, 1),
             check_real("validation_fraction", share, 0, 1, include_low=False, include_high=False),
+            model.categorical_features,
+            model.numeric_text,
             check_seed(model.random_state),
             resolve_threads(model.n_jobs),
             check_verbose(model.verbose),
@@ -223,27 +218,21 @@ class NetFit:
 
     Parameters
     ----------
-    model : NetModel
-        The estimator; it is not changed.
     settings : NetSettings
-        Its parameters.
+        The parameters of the estimator.
+    task : NetTask
+        What differs between classes and numbers.
     X, y, sample_weight
         As in `fit`.
     """
 
     def __init__(
-        self, model: NetModel, settings: NetSettings, X: Any, y: Any, sample_weight: Any
+        self, settings: NetSettings, task: NetTask, X: Any, y: Any, sample_weight: Any
     ) -> None:
-        self.model, self.settings = model, settings
-        self.table = NetTable.read(X, model.categorical_features, model.numeric_text)
+        self.settings, self.task = settings, task
+        self.table = NetTable.read(X, settings.categorical_features, settings.numeric_text)
         weights = read_weights(sample_weight, self.table.table.n_rows)
-        warn_of_column(y)
-        target = model._read_target(y, weights)
-        if target.n_outputs > 1:
-            raise ValueError(
-                f"y should be a 1d array, got {target.n_outputs} columns instead: "
-                "sklearn.multioutput fits a net to each"
-            )
+        target = task.read_target(y, weights)
         self.rows = self.table.rows(
             target,
             parameter_seed(settings.seed, SeedUse.VALIDATION),
@@ -271,9 +260,9 @@ class NetFit:
             )
         X, y, *more = eval_set
         schema = self.table.schema
-        table = AnyTable.of_batch(X, schema.names, schema.n_features, type(self.model).__name__)
+        table = AnyTable.of_batch(X, schema.names, schema.n_features, self.settings.name)
         weights = read_weights(more[0] if more else None, table.n_rows)
-        target = self.model._read_eval_target(y, weights, self.rows.target)
+        target = self.task.read_eval_target(y, weights, self.rows.target)
         check_same_length(table.n_rows, target.n_rows)
         columns = columns_of(table.opened(), schema)
         codes, fractions = self.rows.encoder.apply(columns, table.n_rows)
@@ -308,8 +297,8 @@ class NetFit:
     def run(self, part: FoldRows) -> dict[str, Any]:
         """Fit a net; return its fitted attributes."""
         search = self.search([part])
-        name, verbose = type(self.model).__name__, self.settings.verbose
-        progress = Progress(name, "epochs", search.max_epochs, verbose)
+        settings = self.settings
+        progress = Progress(settings.name, "epochs", search.max_epochs, settings.verbose)
         while not search.is_done:
             search.step()
             progress.advance()
@@ -338,7 +327,7 @@ class NetFit:
         choice: EpochChoice,
     ) -> dict[str, Any]:
         schema = self.table.schema
-        attributes = self.model._described(rows) | {
+        attributes = self.task.attributes(rows) | {
             "_net": FittedNet(rows.encoder, self._sizes, parameters, rows.target.codes is not None),
             "schema_": schema,
             "n_features_in_": schema.n_features,

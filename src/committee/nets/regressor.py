@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 from sklearn.base import RegressorMixin
 
 from committee.base.arrays import Floats
-from committee.evaluation.scored_target import ScoredTarget
 from committee.files.codec_classes import register
 from committee.files.parts import Part, instance
 from committee.nets.net_model import NetModel
-from committee.nets.training_rows import Scale, TrainingRows
-from committee.tables.target import read_reals
+from committee.nets.task import NumberTask
+from committee.nets.training_rows import Scale
 
 
 @register("nets.NetRegressor")
@@ -20,7 +19,7 @@ class NetRegressor(RegressorMixin, NetModel):
     """A small neural net that predicts a number from rows of a raw table.
 
     Several nets that share most of their weights learn together, and the mean of their
-    predictions is the answer. Numbers enter as piecewise linear functions between quantiles,
+    predictions is returned. Numbers enter as piecewise linear functions between quantiles,
     categories by a row of weights for each level; missing values and unseen levels are fine.
 
     Parameters
@@ -93,6 +92,7 @@ class NetRegressor(RegressorMixin, NetModel):
     True
     """
 
+    _task = NumberTask()
     _stored_parts: ClassVar[dict[str, Part]] = {"_scale": instance(Scale)}
 
     _scale: Scale
@@ -151,22 +151,6 @@ class NetRegressor(RegressorMixin, NetModel):
         """
         predicted = self._predict_values(X)
         return self._scale.from_net(predicted[:, 0])
-
-    def _read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
-        values, _ = read_reals(y)
-        return ScoredTarget(None, [], values, weights)
-
-    def _read_eval_target(
-        self, y: Any, weights: Floats | None, known: ScoredTarget
-    ) -> ScoredTarget:
-        values, _ = read_reals(y)
-        if values.shape[1] > 1:
-            raise ValueError(f"eval_set has {values.shape[1]} outputs, but y has one")
-        return ScoredTarget(None, [], values, weights)
-
-    def _described(self, rows: TrainingRows) -> dict[str, Any]:
-        assert rows.scale is not None
-        return {"_scale": rows.scale}
 
     def _validate_loaded(self) -> None:
         super()._validate_loaded()

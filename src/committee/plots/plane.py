@@ -1,4 +1,4 @@
-"""Rows on the plane of two features, as the rounds of AdaBoost are drawn."""
+"""Rows on the plane of two features, as ensembles and their members are drawn."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.adaboost.classifier import AdaBoostClassifier
 from committee.adaboost.learners import codes_of
 from committee.base.arrays import Floats
 from committee.base.params import check_int
+from committee.inspection.ensemble_members import class_labels
 from committee.tables.native_table import AnyTable
 from committee.tables.source import open_source
-from committee.tables.target import check_same_length, read_known_classes
+from committee.tables.target import check_same_length, read_known_classes, read_reals
 
 Codes = NDArray[np.intp]
 
@@ -33,9 +33,11 @@ class PlaneRows:
     native : table
         As members read it.
     classes : ndarray
-        Labels of all classes.
+        Labels of all classes; empty for numbers.
     codes : ndarray of int
-        The class of each row.
+        The class of each row; zeros for numbers.
+    numbers : ndarray of float64 or None
+        The target of each row; None for classes.
     features : tuple of two ints
         Positions, in the order of `fit`, of what is drawn across and up.
     places : ndarray of float64, shape (n_rows, 2)
@@ -49,6 +51,7 @@ class PlaneRows:
     native: Any
     classes: NDArray[Any]
     codes: Codes
+    numbers: Floats | None
     features: tuple[int, int]
     places: Floats
     names: tuple[str, str]
@@ -83,23 +86,27 @@ class PlaneRows:
 
     def predicted_at(self, model: Any, across: Floats, up: Floats) -> Codes:
         """Return the predicted classes of other points of the plane."""
+        return codes_of(model.predict(self.table_at(across, up)), self.classes)
+
+    def table_at(self, across: Floats, up: Floats) -> Any:
+        """Return a table of other points of the plane, which members read as they read the rows."""
         columns = [across, up] if self.features[0] < self.features[1] else [up, across]
-        return codes_of(model.predict(_table_like(self.native, columns)), self.classes)
+        return table_like(self.native, columns)
 
 
-def read_rows(model: AdaBoostClassifier, X: Any, y: Any, features: Any) -> PlaneRows:
+def read_rows(model: Any, X: Any, y: Any, features: Any) -> PlaneRows:
     """Return the rows of a table as points, by the two features to draw by."""
-    opened = model._open(X)  # refuses other columns than those of fit
-    native = opened.native if isinstance(opened, AnyTable) else _in_order(model, X)
+    native = in_order(model, X)
     source = open_source(native)
-    chosen = _check_features(features, source, _numeric_features(model, source))
-    codes = read_known_classes(y, model.classes_)[:, 0].astype(np.intp)
+    chosen = _check_features(features, source, numeric_features(model, source))
+    classes, codes, numbers = _read_target(model, y)
     check_same_length(source.n_rows, len(codes))
-    places = np.column_stack([_reals(source.column(place)) for place in chosen])
+    places = np.column_stack([reals_of(source.column(place)) for place in chosen])
     rows = PlaneRows(
         native,
-        model.classes_,
+        classes,
         codes,
+        numbers,
         chosen,
         places,
         (name_of(source, chosen[0]), name_of(source, chosen[1])),
@@ -110,13 +117,23 @@ def read_rows(model: AdaBoostClassifier, X: Any, y: Any, features: Any) -> Plane
     return rows
 
 
-def _in_order(model: AdaBoostClassifier, X: Any) -> Any:
-    """Return a table with its columns in the order of `fit`."""
+def _read_target(model: Any, y: Any) -> tuple[NDArray[Any], Codes, Floats | None]:
+    labels = class_labels(model)
+    if labels:
+        return labels[0], read_known_classes(y, labels[0])[:, 0].astype(np.intp), None
+    values = read_reals(y)[0][:, 0]
+    return np.empty(0), np.zeros(len(values), np.intp), values
+
+
+def in_order(model: Any, X: Any) -> Any:
+    """Return a table with its columns in the order of `fit`; other columns are refused."""
     names = getattr(model, "feature_names_in_", None)
     table = AnyTable(X)
-    if names is None or table.names is None or table.names == tuple(names):
-        return table.native
-    return table.take(None, np.array([table.names.index(name) for name in names]))
+    n_features = int(getattr(model, "n_features_in_", table.n_features))
+    known = None if names is None else tuple(names)
+    if (known is None) != (table.names is None):
+        return table.native  # members say what they think of that
+    return table.matched(known, n_features, type(model).__name__).native
 
 
 def _check_features(features: Any, source: Any, numeric: list[int]) -> tuple[int, int]:
@@ -146,7 +163,7 @@ def _position(entry: Any, source: Any) -> int:
     return check_int("features", entry, 0, source.n_features - 1)
 
 
-def _numeric_features(model: AdaBoostClassifier, source: Any) -> list[int]:
+def numeric_features(model: Any, source: Any) -> list[int]:
     """Return the positions of numbers that members take as numbers."""
     schema = getattr(model, "schema_", None)
     columns = (source.column(k) for k in range(source.n_features))
@@ -159,14 +176,15 @@ def name_of(source: Any, place: int) -> str:
     return f"feature_{place}" if source.names is None else str(source.names[place])
 
 
-def _reals(column: Any) -> Floats:
+def reals_of(column: Any) -> Floats:
+    """Return a column of numbers, NaN where it has none."""
     values = np.array(column.values, np.float64)
     if column.mask is not None:
         values[np.asarray(column.mask, bool)] = np.nan
     return values
 
 
-def _table_like(native: Any, columns: list[Floats]) -> Any:
+def table_like(native: Any, columns: list[Floats]) -> Any:
     """Return a table of new numbers that members read as they read the old one."""
     if isinstance(native, np.ndarray) or not hasattr(native, "columns"):
         return np.column_stack(columns)

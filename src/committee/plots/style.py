@@ -16,6 +16,7 @@ from committee.trees.tree_layout import INK as INK
 
 BLUE, ORANGE, GREEN, PURPLE = "#3b7dd8", "#d9822b", "#3a9b6f", "#6b2f86"
 GREY, GRID = "#9aa5b4", "#e6eaf0"
+PALE_TO_DARK = ("#b9d0ef", "#7fa9e3", "#3b7dd8", "#24508f", "#122a4d")
 
 
 def pyplot(name: str) -> Any:
@@ -53,6 +54,20 @@ def tidy_bars(ax: Any, places: Any, names: Any) -> None:
     ax.tick_params(axis="y", length=0)
 
 
+def plain_number(value: float, *, sign: bool = False) -> str:
+    """Return a number with three digits, as a person would write it.
+
+    Examples
+    --------
+    >>> [plain_number(value) for value in (0.12345, 12345.6, 0.0)]
+    ['0.123', '12,346', '0']
+    >>> plain_number(2.0, sign=True)
+    '+2'
+    """
+    form = ",.0f" if 1000 <= abs(value) < 1e15 else ".3g"
+    return format(value, f"+{form}" if sign else form)
+
+
 def name_axes(
     ax: Any, x: str | None = None, y: str | None = None, title: str | None = None
 ) -> None:
@@ -74,6 +89,32 @@ def log_members(ax: Any) -> None:
     """Count members on a logarithmic axis with plain numbers."""
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
+
+
+def shades(n_curves: int) -> list[str]:
+    """Return colours for curves in order: the more members or rounds, the darker.
+
+    Examples
+    --------
+    >>> shades(2)
+    ['#7fa9e3', '#122a4d']
+    """
+    last = len(PALE_TO_DARK) - 1
+    if n_curves > last + 1:
+        return [_between(last * place / (n_curves - 1)) for place in range(n_curves)]
+    steps = [round(place * last / max(n_curves - 1, 1)) for place in range(n_curves)]
+    if n_curves == 1:
+        steps = [last]
+    return [PALE_TO_DARK[max(step, 1) if n_curves < 4 else step] for step in steps]
+
+
+def _between(place: float) -> str:
+    """Return the colour at a place between two of the shades."""
+    first = min(int(place), len(PALE_TO_DARK) - 2)
+    pair = [[int(PALE_TO_DARK[first + k][i : i + 2], 16) for i in (1, 3, 5)] for k in (0, 1)]
+    share = place - first
+    mixed = [round((1 - share) * a + share * b) for a, b in zip(*pair, strict=True)]
+    return "#" + "".join(f"{value:02x}" for value in mixed)
 
 
 def line_by_round(ax: Any, values: Floats, name: str, **style: Any) -> None:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from committee.base.warn import warn
 from committee.plots.style import pyplot
 from committee.trees import tree_layout
 from committee.trees.conditions import class_names_of, feature_names_of, number_text, trimmed
@@ -32,6 +31,7 @@ _GAP = 14.0
 _LABEL_WIDTH = 20  # characters
 _MAX_INCHES = 80.0
 _LISTED_CLASSES = 4
+_READABLE = 0.5  # of the font size
 
 
 def plot_tree(
@@ -229,6 +229,8 @@ class _Sheet:
         width, height = extent.width * points, extent.height * points
         fit = min(width / self.width, height / self.height)
         scale = min(fit, 1.6) if fontsize is None else fontsize / _FONT
+        if fontsize is None and scale < _READABLE:
+            self._warn_of_size(scale, width, height)
         ax.set_xlim(-width / 2, width / 2)
         ax.set_ylim(-height, 0.0)
         ax.set_axis_off()
@@ -238,6 +240,16 @@ class _Sheet:
         self.level += min(spare, 0.6 * self.box_height)
         self.top = max(4.0, (height / scale - self.height - spare * levels) / 2)
         return ax, scale
+
+    def _warn_of_size(self, scale: float, width: float, height: float) -> None:
+        """Say which size the drawing needs to be read."""
+        needed = " x ".join(f"{_READABLE * side / 72:.1f}" for side in (self.width, self.height))
+        warn(
+            f"plot_tree shrinks its text to {_FONT * scale:.1f} points, which cannot be read: the "
+            f"axes measure {width / 72:.1f} x {height / 72:.1f} inches, and these boxes need "
+            f"{needed} or more. Give ax of a larger figure, a smaller max_depth, "
+            "impurity=False, or fontsize for text that leaves its boxes"
+        )
 
 
 class _Drawing:
@@ -345,9 +357,8 @@ class _Drawing:
             )
             self.ax.plot([dot], [line], "o", color=INK, ms=4.5 * self.scale, zorder=4)
             return
-        for index in np.flatnonzero(self.view.value[node, 0]):
-            part = width * float(self.view.value[node, 0, index])
-            color = tree_layout.class_color(int(index))
+        for color, share in tree_layout.shown_shares(self.view, node):
+            part = width * share
             self.ax.add_artist(
                 Rectangle((left, bottom), part, height, fc=color, ec="none", zorder=3)
             )

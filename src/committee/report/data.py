@@ -16,7 +16,7 @@ _MOST_CLASSES = 20  # in the chart of their shares
 _SHOWN = 25  # columns that are listed at once; the others are folded
 _FEW_ROWS, _FEW_OF_CLASS = 200, 10
 _MOSTLY_MISSING = 0.5
-_DOMINANT = 0.8  # share of all importance: one column tells nearly all
+_DOMINANT = 0.8  # share of all importance: one column decides nearly everything
 _SMALL_CALIBRATION = 3.0  # standard errors
 
 

@@ -18,7 +18,7 @@ def intervals(model: Any) -> Html | None:
     what = "sets of classes" if is_classes else "intervals"
     text = (
         f"How often {what} hold the truth, on rows that the models have not seen: those of each "
-        "fold are judged by the errors in the other folds. Promise and measure should agree "
+        "fold get those that the errors in the other folds make. Promise and measure should agree "
         "within the error."
     )
     size = "classes in a set" if is_classes else "mean width"

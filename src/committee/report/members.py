@@ -22,7 +22,6 @@ from committee.report.words import (
 )
 
 _MOST_ENTRIES = 30
-_ALIKE = 0.97
 
 
 _UNSEEN = "Every score comes from rows that the model in question has not seen."
@@ -117,24 +116,26 @@ def members(model: Any) -> Html:
     marks = [Mark(model.member_names_[k], weights[k], shown=percent(weights[k])) for k in order]
     drawn = bars(marks, "Weight of each member", "Predictions are the mean with these weights.")
     recipes = folded("What the members are", _recipes(model))
-    similarity = model.findings_.similarity
-    if len(similarity) < 2:
+    errors = model.findings_.members
+    if len(errors) < 2:
         return join([paragraph("The committee has one member."), drawn, recipes])
-    names = model.member_names_[: len(similarity)]
+    names = model.member_names_[: len(errors)]
     numbers = [str(place + 1) for place in range(len(names))]
     rows = [
-        [f"{place + 1} {cut(name)}", *(_cell(value) for value in similarity[place].tolist())]
-        for place, name in enumerate(names)
+        [f"{place + 1} {cut(name)}", *(_cell(value) for value in own)]
+        for place, (name, own) in enumerate(zip(names, errors.correlation.tolist(), strict=True))
     ]
     grid = table(["", *numbers], rows, caption="Correlation of errors (darker: more alike)")
-    others = [similarity[k, j] for k in range(len(names)) for j in range(k)]
-    mean = sum(others) / len(others)
-    words = "much alike: a mean of them gains little" if mean > _ALIKE else "not all the same"
+    measure = "Brier score" if len(model.findings_.shares) else "squared error"
     text = (
-        f"Members help each other where they err on different rows. Their errors are {words} "
-        f"(mean correlation {mean:.2f})."
+        "Members help each other where they err on different rows. On rows that they have not "
+        f"seen, the average member has a {measure} of {number(errors.mean_error)}, and the mean of "
+        f"the members {number(errors.combined_error)}: their differences are worth "
+        f"{percent(errors.gain)}."
     )
-    return join([paragraph(text), side_by_side(drawn, grid), recipes])
+    advice = model.findings_.member_advice([cut(name) for name in names])
+    notes = [paragraph(each.text, kind="warn") for each in advice]
+    return join([paragraph(text), *notes, side_by_side(drawn, grid), recipes])
 
 
 def _recipes(model: Any) -> Html:
@@ -156,6 +157,8 @@ def _recipes(model: Any) -> Html:
 
 
 def _cell(value: float) -> Html:
+    if math.isnan(value):
+        return shaded("–", 0.0)
     return shaded(f"{value:.2f}", max(2 * value - 1, 0.0))
 
 

@@ -24,6 +24,17 @@ if TYPE_CHECKING:
 _SMALL_FRAME = 2**14
 MANY_COLUMNS = 1000  # from so many on, numbers are one array
 
+# How a query becomes a frame in memory, by the library of the lazy frame.
+_RUN_QUERY = {
+    "POLARS": "collect()",
+    "DUCKDB": "df()",
+    "DASK": "compute()",
+    "IBIS": "to_pandas()",
+    "PYSPARK": "toPandas()",
+    "PYSPARK_CONNECT": "toPandas()",
+    "SQLFRAME": "toPandas()",
+}
+
 # Libraries to make a frame with, the preferred one first.
 _BACKENDS = ("pandas", "polars", "pyarrow")
 
@@ -35,8 +46,11 @@ def is_from(library: str, name: str, value: Any) -> bool:
     return module is not None and isinstance(value, getattr(module, name))
 
 
-def as_narwhals(X: Any) -> Any:
-    """`X` as a narwhals DataFrame, LazyFrame or Series, or `X` itself if it is none of these."""
+def as_narwhals(X: Any, name: str = "X") -> Any:
+    """`X` as a narwhals DataFrame or Series, or `X` itself if it is neither.
+
+    Raises TypeError for lazy frames, which hold no rows yet.
+    """
     if isinstance(X, list | tuple | dict | str | bytes | int | float) or X is None:
         return X
     import narwhals as nw
@@ -46,7 +60,24 @@ def as_narwhals(X: Any) -> Any:
         refuse_duplicates(list(X.columns))
     elif is_from("pyarrow", "Table", X):
         refuse_duplicates(X.column_names)
-    return nw.from_native(X, pass_through=True, allow_series=True)
+    frame = nw.from_native(X, pass_through=True, allow_series=True)
+    if isinstance(frame, nw.LazyFrame):
+        run = _RUN_QUERY.get(frame.implementation.name, "method for this")
+        raise TypeError(
+            f"{name} is a lazy frame of {type(X).__module__.split('.')[0]}, which holds a query "
+            f"and no rows yet; call its {run} and pass the result"
+        )
+    return frame
+
+
+def read_stream(X: Any) -> Any:
+    """Return record batches of Arrow that can be read once as a table, anything else as it is.
+
+    DuckDB and others answer queries with such a `RecordBatchReader`.
+    """
+    if not is_from("pyarrow", "RecordBatchReader", X):
+        return X
+    return X.read_all()
 
 
 def refuse_duplicates(labels: Sequence[Any]) -> None:

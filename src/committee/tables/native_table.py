@@ -1,7 +1,8 @@
 """Tables for estimators of other libraries: rows and columns are taken, the kind of table stays.
 
 A pandas or polars frame gives smaller frames with the same names and types, a sparse matrix sparse
-ones. Cells are not read: text, dates and missing values reach members that can take them.
+ones. Cells are not read: text, dates and missing values reach members that can take them. Rows may
+also be no table at all, such as a list of documents or an array of images: only members read them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -21,7 +22,7 @@ from sklearn.base import is_classifier
 from committee.base.arrays import Rows
 from committee.base.warn import warn
 from committee.tables.conform import match_names
-from committee.tables.frame import as_narwhals, is_from, make_frame
+from committee.tables.frame import as_narwhals, is_from, make_frame, read_stream
 from committee.tables.source import (
     Columns,
     Matrix,
@@ -46,13 +47,19 @@ class AnyTable:
         A NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix or a list of rows.
     may_be_empty : bool, default=False
         Whether it may have no rows.
+    is_table : bool or None, default=True
+        Whether X has to be a table. False: its rows are for members alone to read, whatever they
+        are. None: see `are_other_rows`.
 
     Attributes
     ----------
     native : object
-        The table itself; lists become arrays and sparse matrices CSR.
+        The table itself; lists become arrays and sparse matrices CSR. Rows that are no table stay
+        as they are.
     names : tuple of str or None
         Column names, if they are text.
+    n_rows, n_features : int
+        Its size; no features where the rows are no table.
 
     Examples
     --------
@@ -61,14 +68,18 @@ class AnyTable:
     (3, [[6.0], [2.0]])
     """
 
-    def __init__(self, X: Any, *, may_be_empty: bool = False) -> None:
+    def __init__(self, X: Any, *, may_be_empty: bool = False, is_table: bool | None = True) -> None:
         self.names: tuple[str, ...] | None = None
         self._is_warned = False  # that names are missing, or that there are some
         self._opened: Source | None = None
+        if are_other_rows(X) if is_table is None else not is_table:
+            self.native, self.n_rows, self.n_features = X, _count_rows(X), 0
+            return
         if issparse(X):
             self.native = _checked_sparse(X, may_be_empty)
             self.n_rows, self.n_features = self.native.shape
             return
+        X = X if isinstance(X, np.ndarray) else read_stream(X)
         source = open_any(X) if may_be_empty else open_source(X)
         self.n_rows, self.n_features, self.names = source.n_rows, source.n_features, source.names
         self.native = X
@@ -82,11 +93,22 @@ class AnyTable:
         elif isinstance(X, np.matrix) or (is_array_like(X) and not hasattr(X, "shape")):
             self.native = np.asarray(X)
 
+    @property
+    def is_table(self) -> bool:
+        """Whether there are columns; otherwise only members know what a row is."""
+        return self.n_features > 0
+
+    def part(self, rows: Rows) -> AnyTable:
+        """Return some rows as a table of their own."""
+        return AnyTable(self.take(rows, None), is_table=self.is_table)
+
     def take(self, rows: Rows | None, columns: Rows | None) -> Any:
         """Return some rows and columns, in the given order; None takes all."""
         table = self.native
         if rows is None and columns is None:
             return table
+        if rows is not None and not self.is_table:
+            return take_rows(table, rows)
         if isinstance(table, Matrix | Columns | SharedSource):
             return open_source(table).take(rows, columns)
         if isinstance(table, np.ndarray) or issparse(table):
@@ -117,8 +139,11 @@ class AnyTable:
     ) -> AnyTable:
         """Return rows to predict: a table, also one without rows, or one row by names.
 
-        See `open_batch` for what is one row, and `matched` for the columns.
+        See `open_batch` for what is one row, and `matched` for the columns. Without features the
+        rows are for members alone to read, whatever they are.
         """
+        if n_features == 0:
+            return cls(X, is_table=False)
         if isinstance(X, list | tuple) and len(X) == 0:
             table = cls(np.empty((0, n_features)), may_be_empty=True)
             table.names = None if names is None else tuple(names)
@@ -152,11 +177,71 @@ class AnyTable:
 
     def quiet(self) -> AbstractContextManager[Any]:
         """Keep members from repeating the warning of `matched` about names."""
-        return _unheard_names() if self._is_warned else nullcontext()
+        return unheard_names() if self._is_warned else nullcontext()
+
+
+def are_other_rows(X: Any) -> bool:
+    """Whether X holds rows that are no table: documents, images, dicts, series of any length.
+
+    Examples
+    --------
+    >>> are_other_rows(["a first text", "a second"]), are_other_rows(np.zeros((5, 28, 28)))
+    (True, True)
+    >>> are_other_rows([["a", 1.0], ["b", 2.0]]), are_other_rows(np.zeros((5, 28)))
+    (False, False)
+    """
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and not _are_rows_of_cells(X)
+    if isinstance(X, str | bytes | Mapping | Matrix | Columns | SharedSource) or issparse(X):
+        return False
+    if isinstance(X, np.ndarray) and X.dtype.names is not None:
+        return False
+    shape = getattr(X, "shape", None)
+    if isinstance(shape, tuple):
+        return len(shape) not in (0, 2)
+    if is_array_like(X):
+        return np.asarray(X).ndim not in (0, 2)
+    is_frame = as_narwhals(X) is not X
+    return not is_frame and hasattr(X, "__len__") and hasattr(X, "__getitem__")
+
+
+def _count_rows(X: Any) -> int:
+    try:
+        return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    except (IndexError, TypeError) as error:
+        raise TypeError(f"X must be rows, such as a list; got {type(X).__name__}") from error
+
+
+def _are_rows_of_cells(rows: Sequence[Any]) -> bool:
+    """Whether a list has rows of one length, the cells of which have no parts."""
+    if not all(_has_parts(row) for row in rows):
+        return False
+    return len({len(row) for row in rows}) == 1 and not any(_has_parts(cell) for cell in rows[0])
+
+
+def _has_parts(value: Any) -> bool:
+    is_single = isinstance(value, str | bytes | Mapping | set) or not hasattr(value, "__len__")
+    return not is_single and getattr(value, "shape", None) != ()
+
+
+def take_rows(values: Any, rows: Rows) -> Any:
+    """Return some entries of a list, an array, a Series or another sequence, of the same kind.
+
+    Examples
+    --------
+    >>> take_rows(["a", "b", "c"], np.array([2, 0]))
+    ['c', 'a']
+    """
+    if hasattr(values, "iloc"):
+        return values.iloc[rows]
+    if hasattr(values, "shape"):
+        return values[rows]
+    return [values[row] for row in rows.tolist()]
 
 
 @contextmanager
-def _unheard_names() -> Iterator[None]:
+def unheard_names() -> Iterator[None]:
+    """Silence the warning that a table has names of columns and a model has none, or vice versa."""
     with warnings.catch_warnings():
         message = "X (has|does not have valid) feature names, but"
         warnings.filterwarnings("ignore", message=message, category=UserWarning)

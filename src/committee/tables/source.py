@@ -27,6 +27,7 @@ from committee.tables.frame import (
     frame_column,
     is_from,
     pandas_column,
+    read_stream,
     refuse_duplicates,
     small_matrix,
 )
@@ -281,6 +282,7 @@ def is_array_like(X: Any) -> bool:
 
 
 def _open_other(X: Any) -> Source:
+    X = read_stream(X)
     frame = as_narwhals(X)
     if frame is not X:
         return _open_frame(X, frame)
@@ -393,11 +395,6 @@ def _named_matrix(values: NDArray[Any], names: tuple[str, ...] | None) -> Matrix
 def _open_frame(X: Any, frame: Any) -> Source:
     import narwhals as nw
 
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError(
-            "X is a lazy frame, which holds a query and no rows yet; "
-            "call its collect() and pass the result"
-        )
     if isinstance(frame, nw.Series):
         raise _shape_error(1)
     labels = list(frame.columns)

@@ -10,8 +10,10 @@ masked cells; infinite values are ordinary values at the ends of the order.
 from __future__ import annotations
 
 import hashlib
+import logging
 import weakref
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -37,6 +39,8 @@ __all__ = [
     "TableSchema",
     "read_table",
 ]
+
+_log = logging.getLogger(__name__)
 
 _DTYPE_OF_KIND = {Kind.REAL: np.float64, Kind.INTEGER: np.int64, Kind.CATEGORY: np.int32}
 
@@ -424,6 +428,41 @@ def _category_error(categorical_features: Any) -> Exception:
         'categorical_features must be None, "from_dtype", a list of column names, a list of '
         f"positions or one boolean for each column; got {categorical_features!r}"
     )
+
+
+def bin_table(
+    model: Any,
+    table: _core.Table,
+    schema: TableSchema,
+    weights: Floats | None,
+    *,
+    exact: bool,
+    n_threads: int,
+) -> tuple[_core.BinnedDataset, TableSchema]:
+    """Bin a table; return it with the schema completed by what training saw.
+
+    A table of several fits is binned once, by the weights that all of them share.
+    """
+    from committee.base.params import check_int  # loads scikit-learn, which reading does not need
+
+    max_bins = check_int("max_bins", model.max_bins, 2, 255)
+    n_levels = [len(feature.levels or ()) for feature in schema.features]
+
+    def bin_by(own: _core.Table, by: Floats | None) -> _core.BinnedDataset:
+        if _log.isEnabledFor(logging.DEBUG):
+            labels = Counter(feature.label for feature in schema.features)
+            kinds = ", ".join(f"{count} {label}" for label, count in labels.items())
+            what = "ranks of values" if exact else f"at most {max_bins} bins a column"
+            _log.debug("%d rows in %s; columns: %s", own.n_rows, what, kinds)
+        return _core.BinnedDataset(
+            own, by, n_levels, max_bins=max_bins, exact=exact, n_threads=n_threads
+        )
+
+    if isinstance(table, SharedTable):
+        dataset = table.binned((max_bins, exact), bin_by)
+    else:
+        dataset = bin_by(table, weights)
+    return dataset, schema.completed(dataset)
 
 
 def fingerprint(forest: Any, table: Any, target: NDArray[Any]) -> int:

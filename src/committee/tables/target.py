@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from committee.base.arrays import Floats
 from committee.base.warn import warn
 from committee.tables.column import Column, complex_error, numpy_column
-from committee.tables.frame import as_narwhals, frame_column
+from committee.tables.frame import as_narwhals, frame_column, read_stream
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,7 @@ def _open_target(y: Any) -> tuple[Sequence[_Cells], bool]:
         raise ValueError("fit requires y to be passed, but the target y is None")
     if hasattr(y, "tocsr"):
         raise TypeError("y must be dense; got a sparse matrix, call its toarray() first")
-    frame = y if isinstance(y, np.ndarray) else as_narwhals(y)
+    frame = y if isinstance(y, np.ndarray) else as_narwhals(read_stream(y), "y")
     columns = _from_frame(frame) if frame is not y else _from_array(_as_array(y))
     if not columns:
         raise ValueError("y has 0 columns; at least one output is needed")
@@ -192,8 +192,6 @@ def _open_target(y: Any) -> tuple[Sequence[_Cells], bool]:
 def _from_frame(frame: Any) -> list[_Cells]:
     import narwhals as nw
 
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError("y is a lazy frame; call its collect() and pass the result")
     if isinstance(frame, nw.Series):
         return [_Cells(_target_column(frame, "y"), None)]
     columns = frame.iter_columns()
@@ -212,10 +210,15 @@ def _as_array(y: Any) -> NDArray[Any]:
         array = np.asarray(y)
     except ValueError as error:
         raise ValueError("y must be a 1d array or have rows of the same length") from error
-    if array.dtype.kind in "US" and isinstance(y, list | tuple):
-        # NumPy turned numbers beside text into text, and None into "None": look at the objects.
-        array = np.array(y, dtype=object)
-    return array
+    if array.dtype.kind not in "US" or not isinstance(y, list | tuple):
+        return array
+    # NumPy turns numbers beside text into text: labels of one output are what scikit-learn makes
+    # of them. What is missing becomes text too, so look at the objects.
+    cells = np.array(y, dtype=object)
+    if array.ndim != 1:
+        return cells  # outputs may differ in type
+    has_none = any(cell is None or type(cell).__name__ == "NAType" for cell in cells.flat)
+    return cells if has_none or np.any(cells != cells) else array  # NaN differs from itself
 
 
 def _from_array(y: NDArray[Any]) -> list[_Cells]:
@@ -375,6 +378,73 @@ def are_repetitions(weights: Floats) -> bool:
     return bool((weights == np.floor(weights)).all()) and float(weights.sum()) < 2**31
 
 
+@dataclass(frozen=True)
+class RowWeights:
+    """Weights of the rows, and how many rows each stands for.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the table.
+    weights : ndarray of float64 or None
+        Weight of each row, None for all one.
+    counts : ndarray of uint32 or None
+        Repetitions of each row; None lets the weights say it: whole weights are repetitions,
+        with any other weights a row counts once.
+    """
+
+    n_rows: int
+    weights: Floats | None
+    counts: NDArray[np.uint32] | None
+
+    @classmethod
+    def combine(
+        cls,
+        n_rows: int,
+        sample_weight: Floats | None,
+        factors: Floats | None,
+    ) -> "RowWeights":
+        """Multiply sample weights by class weights; only the former say how often a row counts."""
+        if factors is None:
+            return cls(n_rows, sample_weight, None)
+        own = np.ones(n_rows) if sample_weight is None else sample_weight
+        with np.errstate(over="ignore", under="ignore"):
+            weights = own * factors
+            is_finite = np.isfinite(weights.sum())
+        if not is_finite or ((weights == 0) & (own > 0) & (factors > 0)).any():
+            raise ValueError(
+                "class_weight times sample_weight leaves the range of float64; scale one of them"
+            )
+        return cls(n_rows, weights, _repetitions(own))
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.n_rows if self.weights is None else self.weights.sum())
+
+    @property
+    def n_counted(self) -> int:
+        """Number of rows with a positive weight, repetitions included."""
+        if self.weights is None:
+            return self.n_rows
+        return int(self.repetitions[self.weights > 0].sum(dtype=np.int64))
+
+    @property
+    def repetitions(self) -> NDArray[np.uint32]:
+        """How often each row counts."""
+        if self.counts is not None:
+            return self.counts
+        if self.weights is None:
+            return np.ones(self.n_rows, np.uint32)
+        return _repetitions(self.weights)
+
+
+def _repetitions(weights: Floats) -> NDArray[np.uint32]:
+    counts: NDArray[np.uint32]
+    counts = (weights if are_repetitions(weights) else weights > 0).astype(np.uint32)
+    return counts
+
+
 def _as_vector(sample_weight: Any, n_rows: int) -> Floats:
     if isinstance(sample_weight, numbers.Number):
         if not isinstance(sample_weight, numbers.Real):
@@ -382,7 +452,7 @@ def _as_vector(sample_weight: Any, n_rows: int) -> Floats:
         return np.full(n_rows, float(sample_weight))
     frame = sample_weight
     if not isinstance(sample_weight, np.ndarray):
-        frame = as_narwhals(sample_weight)
+        frame = as_narwhals(sample_weight, "sample_weight")
     array = np.asarray(sample_weight if frame is sample_weight else frame.to_numpy())
     if isinstance(sample_weight, np.ma.MaskedArray) and np.ma.is_masked(sample_weight):
         raise ValueError("Input sample_weight contains NaN: it has masked cells")

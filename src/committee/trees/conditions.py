@@ -17,7 +17,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from committee.tables.table import FeatureInfo
-    from committee.trees.tree_view import Branch, TreeView
+    from committee.trees.branch import Branch
+    from committee.trees.tree_view import TreeView
 
 _SHOWN_LEVELS = 12
 
@@ -355,17 +356,17 @@ def stump_text(tree: Any, decimals: int = 2) -> str:
     """
     view = tree.tree_
     if view.node_count == 1:
-        return f"always {_answer_text(view, 0, decimals)}"
+        return f"always {_prediction_text(view, 0, decimals)}"
     if view.n_leaves > 2:
         return f"a tree of {view.n_leaves} leaves"
     names = feature_names_of(view, None)
     first = view.branch(0, 1)
     condition = start_condition(view, first.feature, names, decimals).narrowed(first)
-    answers = [_answer_text(view, child, decimals) for child in view.children(0)]
-    return f"{condition}: {answers[0]}, else {answers[1]}"
+    predictions = [_prediction_text(view, child, decimals) for child in view.children(0)]
+    return f"{condition}: {predictions[0]}, else {predictions[1]}"
 
 
-def _answer_text(view: TreeView, node: int, decimals: int) -> str:
+def _prediction_text(view: TreeView, node: int, decimals: int) -> str:
     classes = class_names_of(view, None)
     if classes is None:
         return number_text(float(view.value[node].ravel()[0]), decimals)

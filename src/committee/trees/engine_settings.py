@@ -1,19 +1,16 @@
-"""From the parameters of an estimator to what the engine needs: settings, target and weights.
+"""From the parameters of trees to what the engine needs: settings and target.
 
 Trees and forests have these parameters in common; one function checks them for both.
 """
 
 from __future__ import annotations
 
-import logging
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from committee import _core
 from committee.base.params import (
     check_choice,
     check_int,
@@ -22,10 +19,7 @@ from committee.base.params import (
     check_monotonic_cst,
     check_real,
 )
-from committee.tables.table import Kind, SharedTable, TableSchema
-from committee.tables.target import are_repetitions
-
-_log = logging.getLogger(__name__)
+from committee.tables.table import Kind, TableSchema
 
 
 @dataclass(frozen=True)
@@ -61,73 +55,6 @@ class EngineTarget:
     def n_outputs(self) -> int:
         """Number of outputs."""
         return int(self._table.shape[1])
-
-
-@dataclass(frozen=True)
-class RowWeights:
-    """Weights of the rows, and how many rows each stands for.
-
-    Parameters
-    ----------
-    n_rows : int
-        Rows of the table.
-    weights : ndarray of float64 or None
-        Weight of each row, None for all one.
-    counts : ndarray of uint32 or None
-        Repetitions of each row; None lets the weights say it: whole weights are repetitions,
-        with any other weights a row counts once.
-    """
-
-    n_rows: int
-    weights: NDArray[np.float64] | None
-    counts: NDArray[np.uint32] | None
-
-    @classmethod
-    def combine(
-        cls,
-        n_rows: int,
-        sample_weight: NDArray[np.float64] | None,
-        factors: NDArray[np.float64] | None,
-    ) -> RowWeights:
-        """Multiply sample weights by class weights; only the former say how often a row counts."""
-        if factors is None:
-            return cls(n_rows, sample_weight, None)
-        own = np.ones(n_rows) if sample_weight is None else sample_weight
-        with np.errstate(over="ignore", under="ignore"):
-            weights = own * factors
-            is_finite = np.isfinite(weights.sum())
-        if not is_finite or ((weights == 0) & (own > 0) & (factors > 0)).any():
-            raise ValueError(
-                "class_weight times sample_weight leaves the range of float64; scale one of them"
-            )
-        return cls(n_rows, weights, _repetitions(own))
-
-    @property
-    def total(self) -> float:
-        """Sum of the weights."""
-        return float(self.n_rows if self.weights is None else self.weights.sum())
-
-    @property
-    def n_counted(self) -> int:
-        """Number of rows with a positive weight, repetitions included."""
-        if self.weights is None:
-            return self.n_rows
-        return int(self.repetitions[self.weights > 0].sum(dtype=np.int64))
-
-    @property
-    def repetitions(self) -> NDArray[np.uint32]:
-        """How often each row counts."""
-        if self.counts is not None:
-            return self.counts
-        if self.weights is None:
-            return np.ones(self.n_rows, np.uint32)
-        return _repetitions(self.weights)
-
-
-def _repetitions(weights: NDArray[np.float64]) -> NDArray[np.uint32]:
-    counts: NDArray[np.uint32]
-    counts = (weights if are_repetitions(weights) else weights > 0).astype(np.uint32)
-    return counts
 
 
 def tree_settings(
@@ -209,39 +136,6 @@ def _monotonic(monotonic_cst: Any, schema: TableSchema, target: EngineTarget) ->
                 f"monotonic_cst constrains {feature.name!r}, a category: its levels have no order"
             )
     return directions
-
-
-def bin_table(
-    model: Any,
-    table: _core.Table,
-    schema: TableSchema,
-    weights: NDArray[np.float64] | None,
-    *,
-    exact: bool,
-    n_threads: int,
-) -> tuple[_core.BinnedDataset, TableSchema]:
-    """Bin a table; return it with the schema completed by what training saw.
-
-    A table of several fits is binned once, by the weights that all of them share.
-    """
-    max_bins = check_int("max_bins", model.max_bins, 2, 255)
-    n_levels = [len(feature.levels or ()) for feature in schema.features]
-
-    def bin_by(own: _core.Table, by: NDArray[np.float64] | None) -> _core.BinnedDataset:
-        if _log.isEnabledFor(logging.DEBUG):
-            labels = Counter(feature.label for feature in schema.features)
-            kinds = ", ".join(f"{count} {label}" for label, count in labels.items())
-            what = "ranks of values" if exact else f"at most {max_bins} bins a column"
-            _log.debug("%d rows in %s; columns: %s", own.n_rows, what, kinds)
-        return _core.BinnedDataset(
-            own, by, n_levels, max_bins=max_bins, exact=exact, n_threads=n_threads
-        )
-
-    if isinstance(table, SharedTable):
-        dataset = table.binned((max_bins, exact), bin_by)
-    else:
-        dataset = bin_by(table, weights)
-    return dataset, schema.completed(dataset)
 
 
 def check_reals(

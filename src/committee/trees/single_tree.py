@@ -11,14 +11,11 @@ from committee.base.arrays import Floats
 from committee.base.params import Estimator
 from committee.base.work import resolve_threads
 from committee.files.parts import Part, instance, whole
-from committee.files.tree_arrays import register_pickling
 from committee.tables.table import TableSchema
 from committee.trees.svg import TreeReprMixin
 
 if TYPE_CHECKING:
     from committee.trees.tree_view import TreeView
-
-register_pickling()
 
 
 class SingleTree(TreeReprMixin, Estimator):

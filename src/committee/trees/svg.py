@@ -24,6 +24,8 @@ _MARGIN = 14.0
 _LEGEND = 24.0
 _LABEL_CHARS = 20
 _LEGEND_CLASSES = 10
+_MOST_BRANCHES = 12  # of a node: of ten thousand levels nobody sees any
+_MOST_CARDS = 60
 
 # Scoped to the class, because a notebook shares one page between all pictures.
 _STYLE = f"""
@@ -98,7 +100,14 @@ class _Picture:
         self.view = view
         self.names = feature_names_of(view, None)
         self.classes = class_names_of(view, None)
-        self.cards = picture.layout(view, max_depth, self.names, precision=2)
+        self.cards = picture.layout(
+            view,
+            max_depth,
+            self.names,
+            precision=2,
+            most_branches=_MOST_BRANCHES,
+            most_cards=_MOST_CARDS,
+        )
         self.titles = [self._title(card) for card in self.cards]
         self.labels = [picture.wrapped(card.branch, _LABEL_CHARS) for card in self.cards]
         self.card_width = 96.0
@@ -133,6 +142,8 @@ class _Picture:
         return f"{kind} tree with {view.n_leaves} leaves, depth {view.max_depth}"
 
     def _title(self, card: Card) -> str:
+        if card.n_branches > 1:
+            return f"… {card.n_branches} more"
         if card.is_leaf:
             return picture.prediction_title(self.view, card.node, self.classes, 2)
         return picture.feature_title(self.view, card.node, self.names)
@@ -165,6 +176,8 @@ class _Picture:
 
     def _edge(self, index: int) -> str:
         card = self.cards[index]
+        if card.n_branches > 1:
+            return ""
         assert card.parent is not None
         x0, y0 = self._top_of(self.cards[card.parent])
         x1, y1 = self._top_of(card)
@@ -187,6 +200,8 @@ class _Picture:
 
     def _card(self, card: Card, title: str) -> str:
         x, y = self._top_of(card)
+        if card.n_branches > 1:
+            return f'<text class="out" x="{x:.1f}" y="{y + 18:.1f}">{title}</text>'
         width = self.card_width
         fill = picture.node_color(self.view, card.node)
         rows = int(self.view.n_node_samples[card.node])
@@ -219,13 +234,12 @@ class _Picture:
                 f'<circle cx="{dot:.1f}" cy="{top + 3.7:.1f}" r="3.6" fill="{INK}"/>'
             )
         parts = []
-        for index, share in enumerate(self.view.value[node, 0].tolist()):
-            if share > 0:
-                parts.append(
-                    f'<rect x="{left:.2f}" y="{top:.1f}" width="{width * share:.2f}" height="7" '
-                    f'fill="{picture.class_color(index)}"/>'
-                )
-                left += width * share
+        for color, share in picture.shown_shares(self.view, node):
+            parts.append(
+                f'<rect x="{left:.2f}" y="{top:.1f}" width="{width * share:.2f}" height="7" '
+                f'fill="{color}"/>'
+            )
+            left += width * share
         return "".join(parts)
 
     def _details(self, node: int) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from committee.trees.branch import Branch
 from committee.trees.conditions import (
     Condition,
     clean_name,
@@ -22,7 +23,7 @@ from committee.trees.conditions import (
     threshold_text,
     trimmed,
 )
-from committee.trees.tree_view import Branch, TreeView
+from committee.trees.tree_view import TreeView
 
 INK = "#1f2733"
 # Any two differ for readers with each kind of colour blindness (tests/test_colors.py).
@@ -38,11 +39,17 @@ _CLASS_COLORS = (
     "#5d0e0a",
     "#4a5b49",
 )
+_REST = "#c3cad3"  # of classes that are too many to be seen
+_MOST_SHARES = 20
+_TINY_SHARE = 1e-9
 
 
 @dataclass(slots=True)
 class Card:
-    """One drawn node: its place, the label of the branch that leads to it, and its content."""
+    """One drawn node: its place, the label of the branch that leads to it, and its content.
+
+    The last card below a node may stand for several branches that are not drawn.
+    """
 
     node: int
     parent: int | None
@@ -51,24 +58,45 @@ class Card:
     branch: str = ""
     is_leaf: bool = True
     hidden_leaves: int = 0  # leaves below a node whose children are not drawn
+    n_branches: int = 1  # that lead to the card: with more, they are no node
 
 
 def layout(
-    view: TreeView, max_depth: int | None, names: Sequence[str], precision: int
+    view: TreeView,
+    max_depth: int | None,
+    names: Sequence[str],
+    precision: int,
+    *,
+    most_branches: int | None = None,
+    most_cards: int | None = None,
 ) -> list[Card]:
-    """Place the nodes down to `max_depth`, parents before their children."""
+    """Place the nodes down to `max_depth`, parents before their children.
+
+    Parameters
+    ----------
+    view, max_depth, names, precision
+        The tree, and how it is to be shown.
+    most_branches : int or None, default=None
+        Of a node with more branches, those of the heaviest children are drawn.
+    most_cards : int or None, default=None
+        Of a wider tree, the nodes that are furthest from the root are not drawn.
+    """
     limit = view.max_depth if max_depth is None else max_depth
     leaves_below = _leaves_below(view)
     root = Card(0, None, 0)
     cards = [root]
     paths: list[dict[int, Condition]] = [{}]
     for index, card in enumerate(cards):  # grows while it runs
+        if card.n_branches > 1:
+            continue
         children = view.children(card.node)
         card.is_leaf = not children
-        if card.depth >= limit:
+        shown = _shown_children(view, children, most_branches)
+        is_full = most_cards is not None and len(cards) + len(shown) > most_cards
+        if card.depth >= limit or is_full:
             card.hidden_leaves = leaves_below[card.node] if children else 0
             continue
-        for child in children:
+        for child in shown:
             branch = view.branch(card.node, child)
             before = paths[index].get(branch.feature)
             condition = before or start_condition(view, branch.feature, names, precision)
@@ -76,8 +104,40 @@ def layout(
             label = branch_label(branch, condition, precision)
             cards.append(Card(child, index, card.depth + 1, branch=label))
             paths.append(paths[index] | {branch.feature: condition})
+        n_left_out = len(children) - len(shown)
+        if n_left_out:
+            cards.append(Card(-1, index, card.depth + 1, n_branches=n_left_out))
+            paths.append({})
     _place(cards)
     return cards
+
+
+def _shown_children(view: TreeView, children: Sequence[int], most: int | None) -> Sequence[int]:
+    """Return the heaviest children of a node, in order; never all but one."""
+    if most is None or len(children) <= most + 1:
+        return children
+    weights = view.weighted_n_node_samples[list(children)]
+    heaviest = np.argsort(-weights, kind="stable")[:most]
+    return [children[place] for place in np.sort(heaviest).tolist()]
+
+
+def shown_shares(view: TreeView, node: int) -> list[tuple[str, float]]:
+    """Return colour and share of the classes of a node; small ones of very many are grey.
+
+    Parameters
+    ----------
+    view : TreeView
+        A tree with one output.
+    node : int
+        The node.
+    """
+    shares = view.value[node, 0]
+    codes = np.flatnonzero(shares)
+    if len(codes) > _MOST_SHARES:
+        codes = np.sort(codes[np.argsort(-shares[codes], kind="stable")[:_MOST_SHARES]])
+    parts = [(class_color(int(code)), float(shares[code])) for code in codes]
+    rest = 1.0 - sum(share for _, share in parts)
+    return [*parts, (_REST, rest)] if rest > _TINY_SHARE else parts
 
 
 def branch_label(branch: Branch, condition: Condition, precision: int) -> str:

@@ -1,4 +1,4 @@
-"""What the tree estimators share: from a table to a grown tree, and from a tree to answers.
+"""What the tree estimators share: from a table to a grown tree, and from a tree to predictions.
 
 An estimator checks its parameters into the settings of `tree_settings` and its target into an
 `EngineTarget`; the
@@ -21,9 +21,10 @@ from committee.base.arrays import Floats
 from committee.base.params import check_choice, check_max_features, check_real, check_seed
 from committee.base.work import resolve_threads
 from committee.files.parts import Part, whole
-from committee.tables.table import TableSchema, read_table
+from committee.tables.table import TableSchema, bin_table, read_table
+from committee.tables.target import RowWeights
 from committee.trees.contributions import ContributionsMixin
-from committee.trees.engine_settings import EngineTarget, RowWeights, bin_table, tree_settings
+from committee.trees.engine_settings import EngineTarget, tree_settings
 from committee.trees.single_tree import SingleTree
 from committee.trees.tree_view import TreeView
 
@@ -142,7 +143,7 @@ class TreeModel(SingleTree, ContributionsMixin):
             raise ValueError("the tree does not fit the classes or outputs")
         self.tree_ = TreeView(self._tree, self.schema_, labels)
 
-    # ---- answers ----
+    # ---- predicting ----
 
     def _contributions(self, table: _core.Table) -> Floats:
         return self._tree.contributions(table, self._threads())

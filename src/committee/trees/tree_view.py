@@ -7,8 +7,6 @@ condition that a row must meet to take it.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
+from committee.trees.branch import Branch
+from committee.trees.importances import impurity_decreases
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -33,51 +33,6 @@ _MISSING_SHIFT = 26
 INTEGER, SUBSET, FAN_OUT = 1, 2, 3
 _LIST_FLAG = 1 << 31
 _NO_CHILD = 0xFFFFFFFF
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """The condition on the way from a node to one of its children.
-
-    Attributes
-    ----------
-    feature : int
-        Column of the split.
-    kind : str
-        How its values read: "number", "integer", "boolean", "datetime", "timedelta", "ordered" or
-        "category".
-    operator : {"<=", ">", "in"}
-        Comparison with ``threshold``, or membership in ``levels`` or in an interval.
-    threshold : float, int or None
-        Exact threshold; dates and durations in microseconds, ordered levels as ranks. None for
-        categories. The upper end of an interval, None where it has none.
-    levels : tuple or None
-        Levels known from training that go this way. None for numbers.
-    takes_missing : bool
-        Whether missing values go this way.
-    takes_unseen : bool
-        Whether levels that training never saw go this way.
-    is_default : bool
-        Whether this is the default branch of its node.
-    lower : float, int or None, default=None
-        Lower end of an interval, which does not belong to it.
-    """
-
-    feature: int
-    kind: str
-    operator: str
-    threshold: float | int | None
-    levels: tuple[Any, ...] | None
-    takes_missing: bool
-    takes_unseen: bool
-    is_default: bool
-    lower: float | int | None = None
-
-    @property
-    def asks_presence(self) -> bool:
-        """Whether the split is by presence of a value: the threshold lies above all values."""
-        top = 2**63 - 1 if isinstance(self.threshold, int) else math.inf
-        return self.threshold is not None and self.threshold == top
 
 
 class TreeView:
@@ -99,12 +54,15 @@ class TreeView:
     n_classes : ndarray of shape (n_outputs,)
         Number of classes of each output, 1 for regression.
     children_left, children_right : ndarray of shape (node_count,)
-        First and last child of a node, -1 at leaves. Only a node that fans out over the levels
-        of a category has children in between, see ``children``.
+        Children of a node, -1 at leaves. A node that fans out over the levels of a category may
+        have more of them, see ``children``: then reading ``children_right`` is a ValueError.
     feature : ndarray of shape (node_count,)
         Feature of a node's split, -2 at leaves.
     threshold : ndarray of shape (node_count,)
-        Rows with a value <= threshold go left; -2 at leaves, NaN where levels decide.
+        Rows with a value <= threshold go left; -2 at leaves. A ValueError for a tree in which
+        levels decide somewhere, see ``branch`` for these.
+    splits_levels : bool
+        Whether levels decide somewhere.
     missing_go_to_left : ndarray of shape (node_count,)
         1 where missing values take the first child.
     value : ndarray of shape (node_count, n_outputs, max_n_classes)
@@ -197,29 +155,44 @@ class TreeView:
     @cached_property
     def children_left(self) -> NDArray[np.int64]:
         """First child of each node, -1 at leaves."""
-        first = self._first_child
-        return _frozen(np.where(self._is_leaf, TREE_LEAF, first))
+        return _frozen(np.where(self._is_leaf, TREE_LEAF, self._first_child))
 
     @cached_property
     def children_right(self) -> NDArray[np.int64]:
-        """Last child of each node, -1 at leaves."""
-        last = self._first_child + self._n_children - 1
-        return _frozen(np.where(self._is_leaf, TREE_LEAF, last))
+        """Second child of each node, -1 at leaves; ValueError where a node has more."""
+        inner = ~self._is_leaf
+        self._refuse(inner & (self.n_children != 2), "children_right", "children(node)")
+        return _frozen(np.where(inner, self._first_child + 1, TREE_LEAF))
+
+    @cached_property
+    def n_children(self) -> NDArray[np.int64]:
+        """Number of children of each node, 0 at leaves."""
+        n_children = np.where(self._is_leaf, 0, 2)
+        fans = self._kind == FAN_OUT
+        offsets = np.asarray(self._arrays["threshold"])[fans].astype(np.int64)
+        n_children[fans] = self._arrays["category_data"][offsets]
+        return _frozen(n_children)
 
     @cached_property
     def feature(self) -> NDArray[np.int64]:
         """Feature of each node's split, -2 at leaves."""
         feature = self._flags & _FEATURE_MASK
-        return _frozen(np.where(self._is_leaf, TREE_UNDEFINED, feature))
+        # scikit-learn's type in C, which tools ask for
+        return _frozen(np.where(self._is_leaf, TREE_UNDEFINED, feature).astype(np.longlong))
+
+    @property
+    def splits_levels(self) -> bool:
+        """Whether some node divides the levels of a category."""
+        return bool((self._kind >= SUBSET).any())
 
     @cached_property
     def threshold(self) -> Floats:
-        """Threshold of each node, -2 at leaves and NaN where levels decide."""
+        """Threshold of each node, -2 at leaves; ValueError where levels decide."""
+        self._refuse(self._kind >= SUBSET, "threshold", "branch(node, child)")
         bits = np.ascontiguousarray(self._arrays["threshold"], dtype=np.uint64)
         threshold = bits.view(np.float64).copy()
         integer = self._kind == INTEGER
         threshold[integer] = bits.view(np.int64)[integer].astype(np.float64)
-        threshold[self._kind >= SUBSET] = np.nan
         threshold[self._is_leaf] = TREE_UNDEFINED
         return _frozen(threshold)
 
@@ -291,7 +264,7 @@ class TreeView:
         if self._is_leaf[node]:
             return range(0)
         first = int(self._first_child[node])
-        return range(first, first + int(self._n_children[node]))
+        return range(first, first + int(self.n_children[node]))
 
     def branch(self, node: int, child: int) -> Branch:
         """Condition that a row of ``node`` meets to go on to ``child``.
@@ -393,20 +366,7 @@ class TreeView:
         importances : ndarray of shape (n_features,)
             Weighted decrease of impurity, summed over the nodes that split by the feature.
         """
-        # Shares of the weight, and the impurity as a share of the root's: products cannot overflow.
-        # (In boosting it is the second-order loss, and negative.)
-        unit = abs(float(self.impurity[0])) or 1.0
-        share = self.weighted_n_node_samples / self.weighted_n_node_samples[0]
-        weighted = share * (self.impurity / unit)
-        inner = np.flatnonzero(~self._is_leaf)
-        if inner.size == 0:
-            return np.zeros(self.n_features)
-        # Children are neighbours: sum weighted[first : first + n] for every inner node at once.
-        first = self._first_child[inner]
-        bounds = np.column_stack([first, first + self._n_children[inner]]).ravel()
-        below = np.add.reduceat(np.append(weighted, 0.0), bounds)[::2]
-        decrease = weighted[inner] - below
-        sums = np.bincount(self.feature[inner], decrease, minlength=self.n_features)
+        sums, unit = impurity_decreases(self._arrays, self.n_children, self.n_features)
         total = float(sums.sum())
         factor = 1 / total if normalize and total > 0 else unit
         return np.asarray(sums * factor, dtype=np.float64)
@@ -432,14 +392,6 @@ class TreeView:
     @cached_property
     def _is_leaf(self) -> NDArray[np.bool_]:
         return np.equal(self._first_child, 0)
-
-    @cached_property
-    def _n_children(self) -> NDArray[np.int64]:
-        n_children = np.where(self._is_leaf, 0, 2)
-        fans = self._kind == FAN_OUT
-        offsets = np.asarray(self._arrays["threshold"])[fans].astype(np.int64)
-        n_children[fans] = self._arrays["category_data"][offsets]
-        return n_children
 
     def _default_child(self, node: int) -> int:
         if self._kind[node] == FAN_OUT:
@@ -473,6 +425,19 @@ class TreeView:
 
     def _read(self, X: Any) -> _core.Table:
         return self._schema.read(X, "TreeView")
+
+    def _refuse(self, nodes: NDArray[np.bool_], array: str, instead: str) -> None:
+        """Raise if an array cannot hold the branches of some nodes.
+
+        Tools that read scikit-learn's arrays would show another tree.
+        """
+        if nodes.any():
+            node = int(np.argmax(nodes))
+            name = self._schema.features[int(self.feature[node])].name
+            raise ValueError(
+                f"{array} cannot hold how node {node} divides the levels of {name!r}; use "
+                f"{instead}, or plot_tree, export_text or export_rules of committee"
+            )
 
     def _check_node(self, node: int) -> int:
         if not 0 <= node < self.node_count:

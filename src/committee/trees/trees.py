@@ -12,8 +12,14 @@ from sklearn.utils.metadata_routing import UNUSED
 from committee.base.arrays import Floats
 from committee.files.parts import CLASS_PARTS, Part
 from committee.tables.class_weights import class_weights
-from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
-from committee.trees.engine_settings import EngineTarget, RowWeights, check_reals
+from committee.tables.target import (
+    RowWeights,
+    check_same_length,
+    read_classes,
+    read_reals,
+    read_weights,
+)
+from committee.trees.engine_settings import EngineTarget, check_reals
 from committee.trees.tree_model import TreeModel
 
 

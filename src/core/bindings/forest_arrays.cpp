@@ -170,15 +170,21 @@ Forest forest_from(const nb::dict& arrays) {
   return from_arrays(read);
 }
 
+// How pickle, copy and skops make the forest again.
+nb::tuple reduce(const Forest& self) {
+  return nb::make_tuple(nb::type<Forest>(), nb::make_tuple(arrays_of(self)));
+}
+
 }  // namespace
 
 void register_forest_arrays(nb::class_<Forest>& forest) {
   forest
+      .def(nb::new_(&forest_from), nb::arg("arrays"),
+           "A forest from such arrays; ValueError unless they are sound.")
+      .def("__reduce__", &reduce)
       .def("arrays", &arrays_of,
            nb::sig("def arrays(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"),
-           "The forest as flat arrays, see src/core/forest/forest_arrays.hpp.")
-      .def_static("from_arrays", &forest_from, nb::arg("arrays"),
-                  "A forest from such arrays; ValueError unless they are sound.");
+           "The forest as flat arrays, see src/core/forest/forest_arrays.hpp.");
 }
 
 }  // namespace committee

@@ -135,6 +135,22 @@ TreeObject from_arrays(std::uint32_t n_features, const std::vector<int>& kinds,
   return TreeObject(std::move(tree));
 }
 
+// The kind that splits ask of each feature. A feature without a split is given as real.
+std::vector<int> kinds_of(const TreeObject& self) {
+  std::vector<int> kinds;
+  for (const auto& kind : self.needed_kinds()) {
+    kinds.push_back(static_cast<int>(kind.value_or(FeatureKind::kReal)));
+  }
+  return kinds;
+}
+
+// How pickle, copy and skops make the tree again.
+nb::tuple reduce(nb::handle_t<TreeObject> self) {
+  const TreeObject& tree = made(self);
+  return nb::make_tuple(nb::type<TreeObject>(),
+                        nb::make_tuple(tree.tree().n_features, kinds_of(tree), arrays(self)));
+}
+
 // ---- what a tree does ----
 
 std::size_t checked_threads(std::int64_t n_threads) {
@@ -211,7 +227,11 @@ auto path_of_tree(const TreeObject& self) {
 void register_tree(nb::module_& m) {
   nb::class_<TreeObject>(m, "Tree",
                          "A grown tree. The layout of its arrays is in src/core/tree/tree.hpp.")
+      .def(nb::new_(&from_arrays), nb::arg("n_features"), nb::arg("kinds"), nb::arg("arrays"),
+           "A tree from copies of such arrays; ValueError unless sound.")
+      .def("__reduce__", &reduce)
       .def_prop_ro("n_features", [](const TreeObject& self) { return self.tree().n_features; })
+      .def_prop_ro("kinds", &kinds_of)
       .def_prop_ro("n_nodes", [](const TreeObject& self) { return self.tree().n_nodes(); })
       .def_prop_ro("n_values", [](const TreeObject& self) { return self.tree().n_values; })
       .def("arrays", &arrays,
@@ -220,8 +240,6 @@ void register_tree(nb::module_& m) {
       .def(
           "depths", [](const TreeObject& self) { return to_array(self.tree().depths()); },
           "The depth of each node; the root has 0.")
-      .def_static("from_arrays", &from_arrays, nb::arg("n_features"), nb::arg("kinds"),
-                  nb::arg("arrays"), "A tree from copies of such arrays; ValueError unless sound.")
       .def("predict", &predict_table, nb::arg("table"), nb::arg("n_threads") = 1,
            "Values of the leaf of each row, n_rows x n_values.")
       .def("apply", &apply_table, nb::arg("table"), nb::arg("n_threads") = 1,

@@ -18,6 +18,9 @@ class TreeObject {
 
   const Tree& tree() const { return tree_; }
 
+  // The kind that each feature has to have; none for a feature that no node splits by.
+  const std::vector<std::optional<FeatureKind>>& needed_kinds() const { return needed_kinds_; }
+
   // ValueError unless the tree can read the table.
   void check_table(const TableView& table) const;
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -46,7 +45,7 @@ class Booster::Grower {
     } else {
       root.histogram = take_histogram();
       build(root);
-      root.node.total = total_of(root.histogram);
+      root.node.total = sum_of_rows(root.histogram);
     }
     tree_.n_features = static_cast<std::uint32_t>(state_.dataset.n_features());
     tree_.nodes.resize(1);
@@ -128,20 +127,13 @@ class Booster::Grower {
                     {options_.n_threads, monitor_}, leaf.histogram, state_.spare);
   }
 
-  static std::int64_t total_of(const GradientHistogram& histogram) {
-    return std::accumulate(histogram.begin(),
-                           histogram.begin() + static_cast<std::ptrdiff_t>(kGradientCells),
-                           std::int64_t{0});
-  }
-
   // ---- splits ----
 
   bool is_splittable(const Leaf& leaf) const {
     if (leaf.depth >= options_.max_depth || leaf.n_rows() < 2) return false;
     const std::int64_t least = std::max(options_.min_rows_split, 2 * options_.min_rows_leaf);
-    if (static_cast<std::int64_t>(leaf.n_rows()) >= least)
-      return true;  // none counts less than one
-    return n_counted(leaf) >= least;
+    // No row counts less than one.
+    return static_cast<std::int64_t>(leaf.n_rows()) >= least || n_counted(leaf) >= least;
   }
 
   // Rows with their repetitions.
@@ -257,13 +249,17 @@ class Booster::Grower {
 
   // ---- growth ----
 
-  static bool is_later(const Leaf& a, const Leaf& b, Growth growth) {
-    if (growth == Growth::kBestFirst && a.split.gain != b.split.gain) {
-      return a.split.gain < b.split.gain;
+  // The order of the heap: the leaf to split next is on top.
+  struct IsLater {
+    Growth growth;
+    bool operator()(const Leaf& a, const Leaf& b) const {
+      if (growth == Growth::kBestFirst && a.split.gain != b.split.gain) {
+        return a.split.gain < b.split.gain;
+      }
+      if (growth == Growth::kLevelWise && a.depth != b.depth) return a.depth > b.depth;
+      return growth == Growth::kDepthFirst ? a.serial < b.serial : a.serial > b.serial;
     }
-    if (growth == Growth::kLevelWise && a.depth != b.depth) return a.depth > b.depth;
-    return growth == Growth::kDepthFirst ? a.serial < b.serial : a.serial > b.serial;
-  }
+  };
 
   // Looks for the splits of new nodes, side by side where the search of one does not itself use all
   // threads.
@@ -289,8 +285,7 @@ class Booster::Grower {
   void wait_or_close(Leaf leaf) {
     if (!leaf.split.exists()) return close(std::move(leaf));
     heap_.push_back(std::move(leaf));
-    std::push_heap(heap_.begin(), heap_.end(),
-                   [&](const Leaf& a, const Leaf& b) { return is_later(a, b, options_.growth); });
+    std::push_heap(heap_.begin(), heap_.end(), is_later_);
   }
 
   void close(Leaf leaf) {
@@ -300,8 +295,7 @@ class Booster::Grower {
   }
 
   void split_next() {
-    std::pop_heap(heap_.begin(), heap_.end(),
-                  [&](const Leaf& a, const Leaf& b) { return is_later(a, b, options_.growth); });
+    std::pop_heap(heap_.begin(), heap_.end(), is_later_);
     Leaf leaf = std::move(heap_.back());
     heap_.pop_back();
     if (options_.max_leaf_nodes > 0 && n_leaves_ >= options_.max_leaf_nodes) {
@@ -472,6 +466,7 @@ class Booster::Grower {
   NodeFeatures features_;
   Tree tree_;
   std::vector<Bounds> bounds_;  // of each node
+  const IsLater is_later_{options_.growth};
   std::vector<Leaf> heap_;
   std::vector<Leaf> closed_;
   std::size_t n_opened_ = 0;

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "base/simd.hpp"
@@ -228,6 +229,11 @@ void build_histogram(const RecordGroups& records, std::span<const std::int64_t> 
 void subtract_histogram(GradientHistogram& parent, const GradientHistogram& child) {
   const std::size_t size = parent.size();
   for (std::size_t i = 0; i < size; ++i) parent[i] -= child[i];
+}
+
+std::int64_t sum_of_rows(const GradientHistogram& histogram) {
+  const auto begin = histogram.begin();
+  return std::accumulate(begin, begin + std::ptrdiff_t{kGradientCells}, std::int64_t{0});
 }
 
 const std::int64_t* feature_cells(const RecordGroups& records, const GradientHistogram& histogram,

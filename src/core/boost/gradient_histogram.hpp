@@ -60,6 +60,9 @@ void build_histogram(const RecordGroups& records, std::span<const std::int64_t> 
 // parent -= child: what is left is the other child.
 void subtract_histogram(GradientHistogram& parent, const GradientHistogram& child);
 
+// The sum of all rows: of any byte, the first one.
+std::int64_t sum_of_rows(const GradientHistogram& histogram);
+
 // The sums of one feature by code; `scratch`, of kGradientCells cells, is used where it shares its
 // byte.
 const std::int64_t* feature_cells(const RecordGroups& records, const GradientHistogram& histogram,

@@ -2,7 +2,7 @@
 //
 // A new criterion of classes is an entry of `Criterion`, which `kLastCriterion` may have to name, a
 // specialisation of `CriterionOf`, a case of `visit_criterion`, and its name in `_criteria` of the
-// estimators in Python; everything else follows.
+// trees in Python; everything else follows.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 """How often intervals and sets of classes from errors on unseen rows hold the truth.
 
-The rows of each fold are judged by the errors in all other folds (conformal prediction), so that
-what is measured here is what a promise of so much coverage is worth on new rows.
+The rows of each fold get intervals from the errors in all other folds (conformal prediction), so
+that the coverage measured here is the one to expect on new rows.
 """
 
 from __future__ import annotations

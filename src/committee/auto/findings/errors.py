@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from committee.auto.findings.unseen import Unseen
 from committee.base.arrays import Floats
+from committee.evaluation.calibration import equal_parts, reliability
 from committee.files.codec_classes import register
 from committee.files.parts import Part, array
 from committee.losses.arithmetic import weighted_quantile
 
-_N_BINS = 10
-_LEAST_IN_BIN = 5  # rows; the mean of fewer would nearly be a row of the table
 _N_THRESHOLDS = 60
 _QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 _SIZES = (0.5, 0.8, 0.9, 0.95, 0.99)
@@ -102,27 +101,12 @@ def _of_classes(unseen: Unseen) -> ErrorFindings:
     else:
         shares, is_so = predicted[np.arange(len(codes)), best], codes == best
         ranking = np.empty((0, 3))
-    bins = []
-    for rows in equal_parts(shares, weights):
-        own = weights[rows]
-        share = float(np.average(is_so[rows], weights=own))
-        half = (share * (1 - share) / (own.sum() ** 2 / (own**2).sum())) ** 0.5
-        mean = np.average(shares[rows], weights=own)
-        bins.append([mean, share, share - half, share + half, len(rows)])
     areas = np.empty(0)
     if n_classes <= _MOST_CLASSES:
         areas = np.array([area(predicted[:, k], codes == k, weights) for k in range(n_classes)])
     none = np.empty((0, 5))
-    return ErrorFindings(np.array(bins), confusion, areas, ranking, none, np.empty(0))
-
-
-def equal_parts(predicted: Floats, weights: Floats) -> list[NDArray[np.int64]]:
-    """Return rows in the order of their predictions, in bins of about equal weight."""
-    order = np.argsort(predicted, kind="stable")
-    n_bins = min(_N_BINS, max(1, len(order) // _LEAST_IN_BIN))
-    shares = np.cumsum(weights[order]) / weights.sum()
-    ends = np.searchsorted(shares, np.arange(1, n_bins) / n_bins - 1e-12) + 1
-    return [rows for rows in np.split(order, ends) if len(rows)]
+    bins = reliability(shares, is_so, weights)
+    return ErrorFindings(bins, confusion, areas, ranking, none, np.empty(0))
 
 
 def _counts_along(

@@ -20,7 +20,8 @@ from committee.auto.findings.scores import ScoreFindings
 from committee.auto.findings.slices import SliceFindings, slice_losses, weak_slices
 from committee.auto.findings.unseen import Unseen
 from committee.base.arrays import Floats
-from committee.base.products import weighted_products
+from committee.evaluation.member_advice import Advice, member_advice
+from committee.evaluation.member_errors import MemberErrors, MemberTally
 from committee.files.codec_classes import register
 from committee.files.parts import NUMBER, TEXT, Part, array, instance, one_of, tuple_of, whole
 from committee.losses.arithmetic import weighted_quantile
@@ -65,8 +66,8 @@ class Findings:
         error, and their mean size.
     columns : tuple of ColumnSummary
         What the columns hold.
-    similarity : ndarray of float64, shape (n_members, n_members)
-        Correlations of the errors of the members, at most of the first 20.
+    members : MemberErrors
+        Squared errors of the members, at most of the first 20, and of their mean.
     versions : tuple of str
         Names and versions of what the committee was fitted with.
     """
@@ -85,7 +86,7 @@ class Findings:
         "effects": tuple_of(instance(Effect)),
         "coverage": array("f8", None, 4, low=0.0, finite=True),
         "columns": tuple_of(instance(ColumnSummary)),
-        "similarity": array("f8", "members", "members", finite=True),
+        "members": instance(MemberErrors),
         "versions": tuple_of(TEXT),
     }
 
@@ -102,8 +103,13 @@ class Findings:
     effects: tuple[Effect, ...]
     coverage: Floats
     columns: tuple[ColumnSummary, ...]
-    similarity: Floats
+    members: MemberErrors
     versions: tuple[str, ...]
+
+    def member_advice(self, names: Sequence[str]) -> tuple[Advice, ...]:
+        """Return what stands out among the members, which have these names."""
+        measure = "Brier score" if len(self.shares) else "squared error"
+        return member_advice(self.members, names[: len(self.members)], measure)
 
     def _validate_loaded(self) -> None:
         if (len(self.shares) > 0) == (len(self.quantiles) > 0):
@@ -171,7 +177,7 @@ def find(
         effects=effects(source, _shown(groups, importances), unseen, seed),
         coverage=measured_coverage(unseen),
         columns=_columns(source, uses, unseen),
-        similarity=_similarity(unseen),
+        members=_member_errors(unseen),
         versions=_versions(),
     )
 
@@ -210,18 +216,14 @@ def _columns(source: Source, uses: Sequence[str], unseen: Unseen) -> tuple[Colum
     )
 
 
-def _similarity(unseen: Unseen) -> Floats:
-    """Return how the errors of the members go together."""
+def _member_errors(unseen: Unseen) -> MemberErrors:
+    """Return the errors of the members, and how they go together."""
     some = unseen.some_rows
-    weights = unseen.weights[some] / unseen.weights[some].sum()
-    errors = np.stack([(each - unseen.truth)[some] for each in unseen.members[:_MOST_MEMBERS]])
-    errors = errors - (errors * weights[:, np.newaxis]).sum(axis=1, keepdims=True)
-    shares = np.repeat(weights, errors.shape[2])
-    products = weighted_products(errors.reshape(len(errors), -1), shares)
-    lengths = np.sqrt(np.maximum(np.diagonal(products), 1e-300))
-    similarity = np.clip(products / np.outer(lengths, lengths), -1, 1)
-    np.fill_diagonal(similarity, 1.0)
-    return np.asarray(similarity)
+    weights = unseen.member_weights[:_MOST_MEMBERS]
+    tally = MemberTally(weights / weights.sum(), unseen.combined.shape[1])
+    predictions = np.stack([each[some] for each in unseen.members[:_MOST_MEMBERS]])
+    tally.add(predictions, unseen.truth[some], unseen.weights[some], unseen.combined[some])
+    return tally.result()
 
 
 def _versions() -> tuple[str, ...]:

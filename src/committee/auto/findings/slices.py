@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from committee.auto.findings.errors import equal_parts
 from committee.auto.findings.groups import Groups
 from committee.auto.findings.unseen import Unseen
 from committee.base.arrays import Floats
+from committee.evaluation.calibration import equal_parts
 from committee.files.codec_classes import register
 from committee.files.parts import NUMBER, TEXT, Part, instance, real, tuple_of, whole
 

@@ -46,6 +46,8 @@ class Unseen:
         The class of each row that the committee decides for; None is the most probable one.
     shown : callable or None, default=None
         Turns probabilities into what the metric looks at, where that is the classes decided for.
+    shares : ndarray of float64, shape (n_members,), or None, default=None
+        Weights of the members; None is equal ones.
     """
 
     target: ScoredTarget
@@ -58,6 +60,7 @@ class Unseen:
     kind: str = "folds"
     decided: NDArray[np.integer] | None = None
     shown: Callable[[Floats], Floats] | None = None
+    shares: Floats | None = None
 
     def as_scored(self, values: Floats) -> Floats:
         """Return predictions as the metric looks at them."""
@@ -73,6 +76,11 @@ class Unseen:
         """Weights of the rows."""
         weights = self.target.weights
         return np.ones(self.target.n_rows) if weights is None else weights
+
+    @property
+    def member_weights(self) -> Floats:
+        """Weights of the members."""
+        return np.ones(len(self.members)) if self.shares is None else self.shares
 
     @cached_property
     def constant(self) -> Floats:

@@ -82,6 +82,10 @@ class DynamicModel(CommitteeModel):
         check_bool("scale", self.scale)
         check_bool("refit", self.refit)
 
+    @property
+    def _reads_cells(self) -> bool:
+        return True  # of neighbours
+
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, fit_params: Mapping[str, Any]
     ) -> None:

@@ -18,8 +18,9 @@ from committee.combining.level_one import LevelOne, Named
 from committee.combining.selection.candidate_scores import MemberPredictions
 from committee.combining.selection.greedy_selection import SelectionRules
 from committee.combining.selection.selection_record import Selection, select
+from committee.evaluation.metric_names import scorer_name
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
-from committee.files.parts import FITTED, Part, array, instance, list_of, whole
+from committee.files.parts import FITTED, Part, array, instance, list_of, maybe, whole
 from committee.members.loaded_members import check_class_counts, check_outputs
 from committee.members.output import Output, predict_each
 from committee.members.training import Task, TrainingData
@@ -29,7 +30,7 @@ class SelectionModel(CommitteeModel):
     """Base class of the estimators that select members from a library of models."""
 
     _stored_parts: ClassVar[dict[str, Part]] = {
-        "n_features_in_": whole(1, size="features"),
+        "n_features_in_": maybe(whole(1, size="features")),
         "estimators_": list_of(FITTED, "members", least=1),
         "_outputs": list_of(instance(Output), "members"),
         "weights_": array("f8", None, low=0.0, finite=True),
@@ -111,7 +112,7 @@ class SelectionModel(CommitteeModel):
             if data.labels is None
             else ScoredTarget(truth.astype(np.int32), [data.labels], weights=weights)
         )
-        scoring = self._default_scoring if self.scoring is None else self.scoring
+        scoring = self._default_scoring if self.scoring is None else scorer_name(self.scoring)
         rules = SelectionRules(
             self.n_rounds,
             self.sorted_init,
@@ -184,7 +185,7 @@ class SelectionModel(CommitteeModel):
         if len(selection.names) != len(weights):
             raise ValueError("the record of the selection does not fit the members")
         check_class_counts(self, self._outputs)
-        check_outputs(self.estimators_, self._outputs, self.n_features_in_)
+        check_outputs(self.estimators_, self._outputs, self._n_features)
         chosen = np.flatnonzero(weights)
         self.named_estimators_ = self._named_chosen(chosen, self.estimators_, selection)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, is_regressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.metaestimators import available_if
 
@@ -81,9 +81,10 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
 
     Parameters
     ----------
-    estimators : list of (str, classifier)
-        The members: any classifiers with scikit-learn's interface, fitted to class codes. "drop"
-        leaves one out.
+    estimators : list of (str, estimator)
+        The members: any classifiers with scikit-learn's interface, fitted to class codes.
+        Regressors are fitted to the codes as numbers, which suits classes that have an order.
+        "drop" leaves one out.
     final_estimator : classifier, "convex" or None, default=None
         The meta-learner. None is scikit-learn's `LogisticRegression` (with ten times as many steps
         for log-odds); several labels a row need another one. "convex" is a mixture of the
@@ -175,6 +176,7 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
 
     classes_: NDArray[Any]
 
+    _other_kinds = ("regressor",)
     _leak_check_class = LeakCheck
     _rules_class = ClassRules
     _label_columns_are_zeros = True  # of `predict_proba`, as scikit-learn has it
@@ -301,6 +303,8 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
         return super()._read_target(y, pairs) if sets is None else sets
 
     def _check_target(self, data: TrainingData) -> None:
+        named = [pair for pairs in self._checked_lists() for pair in pairs]
+        self._check_regressors([name for name, each in named if is_regressor(each)], data)
         if data.values is not None:
             if self.final_estimator is None:
                 raise ValueError(
@@ -314,6 +318,17 @@ class StackingClassifier(ClassifierMixin, OfClassifiers, StackingModel):
                     'cv="oob"': isinstance(self.cv, str) and self.cv == "oob",
                 }
             )
+
+    def _check_regressors(self, names: list[str], data: TrainingData) -> None:
+        """Raise if members that predict numbers are to do what probabilities are needed for."""
+        refused = {
+            'final_estimator="convex"': isinstance(self.final_estimator, str),
+            "leak_check": not is_false(self.leak_check),
+            "a y with several labels": data.values is not None,
+        }
+        for what, is_on in refused.items():
+            if names and is_on:
+                raise ValueError(f"{what} needs classifiers as members; {names} are regressors")
 
     def _linear_final(self) -> Any:
         # Wider columns take more steps than the default grants.

@@ -21,12 +21,12 @@ from committee.base.arrays import Floats, Rows
 from committee.base.params import is_real
 from committee.base.sampling import SeedUse, number_groups, parameter_seed
 from committee.combining.level_one import LevelOnePlan, PlanRows, layer_members, plan_level_one
+from committee.combining.splits import placed
 from committee.combining.stacking.leakage import LeakReport, compare, twin_share
 from committee.combining.stacking.stacking_model import (
     FittedStack,
     StackRules,
     fit_final,
-    placed,
 )
 from committee.evaluation.early_stopping import held_out_rows
 from committee.members.training import Task, TrainingData
@@ -67,7 +67,7 @@ class LeakCheck:
         weights = data.weights
         present = np.arange(len(data.y)) if weights is None else np.flatnonzero(weights)
         self._inner = np.setdiff1d(present, self._outer)
-        self._part = data.part(self._inner, AnyTable(data.table.take(self._inner, None)))
+        self._part = data.part(self._inner, data.table.part(self._inner))
         self._groups = None if groups is None else np.asarray(groups)[self._inner]
         self._plan = self._inner_plan(plan)
 
@@ -127,7 +127,7 @@ class LeakCheck:
 
     @cached_property
     def _outer_table(self) -> AnyTable:
-        return AnyTable(self._data.table.take(self._outer, None))
+        return self._data.table.part(self._outer)
 
     def report(self) -> LeakReport:
         """Compare losses in the level-one data with losses on the outer rows."""

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import TransformerMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from committee.base.arrays import Floats, Rows
 from committee.base.params import check_bool, check_choice, check_real, is_false, is_real
@@ -25,13 +26,15 @@ from committee.combining.level_one import (
     LevelOne,
     LevelOnePlan,
     Named,
-    Split,
     layer_members,
 )
+from committee.combining.routing import Routed, route_to_final
+from committee.combining.splits import within
 from committee.combining.stacking.label_sets import check_label_codes
 from committee.combining.stacking.leakage import LeakReport
 from committee.combining.stacking.passthrough import with_columns
 from committee.files.parts import FITTED, TEXT, Part, instance, list_of, maybe, whole
+from committee.members.diagram import side_by_side, visual_block
 from committee.members.loaded_members import (
     check_class_counts,
     check_classifier,
@@ -39,14 +42,8 @@ from committee.members.loaded_members import (
     check_outputs,
     check_regressor,
 )
-from committee.members.meta_estimator import wants_weights
 from committee.members.output import Output, OutputRule, none_predicted, predict_each
-from committee.members.training import (
-    TrainingData,
-    is_own,
-    one_class_error,
-    rows_of,
-)
+from committee.members.training import TrainingData, is_own, one_class_error, rows_of
 from committee.tables.native_table import AnyTable
 
 
@@ -149,7 +146,9 @@ class FittedStack:
         progress = rules.progress(sum(layer.n_fits(len(data.y)) for layer in plans))
         shown = data
         for number, layer_plan in enumerate(plans):
-            splits = _within(layer_plan.splits, self.rows, len(data.y))
+            splits = list(layer_plan.splits)
+            if len(self.rows) < len(data.y):  # the layer before has not predicted all of them
+                splits = within(splits, self.rows, len(data.y))
             if not splits and plan.source == "splits":
                 raise ValueError(
                     f"cv leaves no rows for layer {number + 1}: its members would predict rows "
@@ -160,7 +159,7 @@ class FittedStack:
             self.layers.append(layer)
             self.rows = self.rows[kept]
             self.predictions = [each[kept] for each in layer.predictions]
-            source = AnyTable(data.table.take(self.rows, None))
+            source = data.table.part(self.rows)
             self.level_one = rules.features(self.predictions, layer.outputs, source)
             shown = shown.part(kept, AnyTable(self.level_one))
         self.y, self.weights = shown.y, shown.weights
@@ -180,8 +179,9 @@ def fit_final(rules: StackRules, data: TrainingData, features: Any, rows: Rows) 
         return final
     own, n_rows = data.fit_params.get("final_estimator", {}), len(data.y)
     params = {key: rows_of(value, rows, n_rows) for key, value in own.items()}
-    if data.weights is not None and wants_weights("final_estimator", final):
-        params["sample_weight"] = data.weights_for(final, rows)
+    if "final_estimator" not in data.declined:
+        weights = data.weights_for(final, rows)
+        params |= {} if weights is None else {"sample_weight": weights}
     n_cells = len(rows) * AnyTable(features).n_features
     try:
         with plain_algebra(n_cells, is_own(final)):
@@ -195,31 +195,11 @@ def fit_final(rules: StackRules, data: TrainingData, features: Any, rows: Rows) 
         raise
 
 
-def _within(splits: Sequence[Split], rows: Rows, n_rows: int) -> list[Split]:
-    """Return splits of a part of the rows, as places in that part."""
-    if len(rows) == n_rows:
-        return list(splits)
-    place = np.full(n_rows, -1)
-    place[rows] = np.arange(len(rows))
-    return placed(splits, place)
-
-
-def placed(splits: Sequence[Split], place: Rows) -> list[Split]:
-    """Return splits with rows at other places; rows at place -1 are left out."""
-    found = []
-    for train, test in splits:
-        train, test = place[train], place[test]
-        train, test = train[train >= 0], test[test >= 0]
-        if len(train) and len(test):
-            found.append((train, test))
-    return found
-
-
 class StackingModel(TransformerMixin, CommitteeModel):
     """Base class of the stacking estimators."""
 
     _stored_parts: ClassVar[dict[str, Part]] = {
-        "n_features_in_": whole(1, size="features"),
+        "n_features_in_": maybe(whole(1, size="features")),
         "layers_": list_of(list_of(FITTED, least=1), "layers", least=1),
         "_outputs": list_of(list_of(instance(Output)), "layers"),
         "final_estimator_": FITTED,
@@ -289,6 +269,13 @@ class StackingModel(TransformerMixin, CommitteeModel):
         if self.layers is not None:
             self.layers = later
 
+    def _sk_visual_block_(self) -> Any:
+        """Return what notebooks show: the layers, and the meta-learner after them."""
+        final = self._linear_final() if self.final_estimator is None else self.final_estimator
+        lists = [*self._member_lists(), [("final_estimator", final)]]
+        blocks = tuple(side_by_side(pairs, dash_wrapped=False) for pairs in lists)
+        return visual_block("serial", blocks, dash_wrapped=False)
+
     def _check_switches(self) -> None:
         super()._check_switches()
         for name in ("passthrough", "refit", "keep_level_one"):
@@ -302,15 +289,26 @@ class StackingModel(TransformerMixin, CommitteeModel):
             )
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return how arguments of `fit` reach the members, for scikit-learn's routing."""
+        """Return how arguments reach members and meta-learner, for scikit-learn's routing."""
         router = super().get_metadata_routing()
-        final = self.final_estimator
+        final = getattr(self, "final_estimator_", self.final_estimator)
         if final is None or isinstance(final, str):
             return router
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        return router.add(final_estimator=final, method_mapping=mapping)
+        mapping = MethodMapping().add(caller="predict", callee="predict")
+        return router.add(final_estimator_=final, method_mapping=mapping)
+
+    def _routed(self, sample_weight: Any, fit_params: Mapping[str, Any]) -> Routed:
+        routed, final = super()._routed(sample_weight, fit_params), self.final_estimator
+        is_fitted = not (final is None or isinstance(final, str | FrozenEstimator))
+        if is_fitted and (fit_params or sample_weight is not None):
+            return route_to_final(final, sample_weight, fit_params, routed)
+        return routed
 
     # ---- fitting ----
+
+    @property
+    def _reads_cells(self) -> bool:
+        return bool(self.passthrough)
 
     @property
     def _outcome(self) -> str:
@@ -325,7 +323,9 @@ class StackingModel(TransformerMixin, CommitteeModel):
         outputs = [member.output for member in layer_members(lists[-1], self._output_rule, data)]
         rules = self._rules(lists, self._final(outputs))
         self._check_target(data)
-        plan = self._plan(data, groups, seed, len(lists))
+        # The check for leaks looks for twins of rows across the folds.
+        needs_folds = not is_false(self.leak_check)
+        plan = self._plan(data, lists, groups, seed, needs_folds=needs_folds)
         report = self._check_leakage(rules, data, plan, groups, seed)
         if report is not None and report.leaked and self.on_leak == "fallback":
             final = self._convex_final(outputs, report.simple_weights)
@@ -404,6 +404,8 @@ class StackingModel(TransformerMixin, CommitteeModel):
 
     def _predict_final(self, method: str, X: Any, **params: Any) -> Any:
         """Return the predictions of the meta-learner."""
+        if params and get_config()["enable_metadata_routing"]:
+            params = process_routing(self, method, **params).final_estimator_[method]
         table, features = self._meta_features(X)
         if table.n_rows == 0 and not is_own(self.final_estimator_):
             return none_predicted(self.final_estimator_, method)
@@ -465,14 +467,14 @@ class StackingModel(TransformerMixin, CommitteeModel):
         if not hasattr(self, "layers_"):
             return
         check_bool("passthrough", self.passthrough)
-        lists, n_columns = self._checked_lists(), self.n_features_in_
+        lists, n_columns = self._checked_lists(), self._n_features
         for members, outputs, pairs in zip(self.layers_, self._outputs, lists, strict=True):
             if len(pairs) != len(members):
                 raise ValueError("a layer does not fit its members")
             check_class_counts(self, outputs)
             check_outputs(members, outputs, n_columns)
             n_columns = sum(output.n_meta_columns for output in outputs)
-            n_columns += self.n_features_in_ if self.passthrough else 0
+            n_columns += self._n_features if self.passthrough else 0
         self._check_loaded_final(n_columns)
         if self.stack_method_ != [output.form for output in self._outputs[0]]:
             raise ValueError("the methods do not fit the outputs")

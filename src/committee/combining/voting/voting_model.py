@@ -16,7 +16,7 @@ from committee.base.params import check_choice, check_real
 from committee.combining.combiner import CommitteeModel
 from committee.combining.level_one import LayerPlan, LevelOne, Named, layer_members
 from committee.combining.voting.means import COMBINATIONS
-from committee.files.parts import FITTED, TEXT, Part, array, instance, list_of, whole
+from committee.files.parts import FITTED, TEXT, Part, array, instance, list_of, maybe, whole
 from committee.members.loaded_members import check_class_counts, check_outputs
 from committee.members.output import Output, predict_each
 from committee.members.training import TrainingData
@@ -27,7 +27,7 @@ class VotingModel(TransformerMixin, CommitteeModel):
     """Base class of the voting estimators."""
 
     _stored_parts: ClassVar[dict[str, Part]] = {
-        "n_features_in_": whole(1, size="features"),
+        "n_features_in_": maybe(whole(1, size="features")),
         "estimators_": list_of(FITTED, "members", least=1),
         "_outputs": list_of(instance(Output), "members"),
         "_names": list_of(TEXT, "members"),
@@ -188,5 +188,5 @@ class VotingModel(TransformerMixin, CommitteeModel):
         if not (self.weights_.any() and self._counts.any()):
             raise ValueError("all weights are zero")
         check_class_counts(self, self._outputs)
-        check_outputs(self.estimators_, self._outputs, self.n_features_in_)
+        check_outputs(self.estimators_, self._outputs, self._n_features)
         self.named_estimators_ = self._named_fitted(self._checked_lists()[0], self.estimators_)

@@ -8,8 +8,7 @@ import numpy as np
 
 from committee import _core
 from committee.base.params import check_bool, check_choice, check_int, check_real
-from committee.tables.table import Kind, TableSchema
-from committee.trees.engine_settings import bin_table
+from committee.tables.table import Kind, TableSchema, bin_table
 from committee.trees.quinlan.nominal_table import NominalCodes, discretize
 from committee.trees.quinlan.pessimistic import check_confidence, normal_deviate
 from committee.trees.quinlan.quinlan_model import ClassTable, QuinlanModel

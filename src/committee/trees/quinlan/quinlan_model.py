@@ -220,7 +220,7 @@ class QuinlanModel(ClassifierMixin, SingleTree):
         self._tree.predict(view.recode(self.schema_.empty_table()))  # compares kinds
         self.tree_ = view
 
-    # ---- answers ----
+    # ---- predicting ----
 
     def _read(self, X: Any) -> _core.Table:
         table = super()._read(X)

@@ -116,8 +116,8 @@ class RuleList(RuleSet):
         labels = self._view.classes[0]
         codes = [int(np.flatnonzero(labels == rule.prediction)[0]) for rule in self]
         codes.append(int(np.flatnonzero(labels == self.default)[0]))  # where -1 points to
-        answers: NDArray[Any] = labels[np.array(codes)[self.decide(X)]]
-        return answers
+        predicted: NDArray[Any] = labels[np.array(codes)[self.decide(X)]]
+        return predicted
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the rules as a data frame, without the default class.
