@@ -262,6 +262,12 @@ function(
     weights=weights,
     smoothing=1.0,
 )
+function(
+    "weight_in_order",
+    values=lambda: reals()[:, 0],
+    first=lambda: np.abs(reals()[:, 0]),
+    second=lambda: np.abs(reals()[:, 0]),
+)
 function("row_sums", left=reals, right=reals, kind="product", upper_only=False, n_threads=2)
 
 # ---- trees ----

@@ -82,6 +82,11 @@ def row_sums(
 ) -> NDArray[np.float64]:
     """Return sums over the columns for each pair of rows, in an order that nothing changes."""
 
+def weight_in_order(
+    values: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]
+) -> float:
+    """Return the weight of the pairs of two kinds of rows that are in the order of the values."""
+
 def grow_tree(
     dataset: BinnedDataset,
     *,

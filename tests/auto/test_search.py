@@ -10,6 +10,7 @@ from sklearn.datasets import make_classification, make_regression
 
 from committee import CommitteeClassifier, CommitteeRegressor
 from committee.auto.estimate import Resamples
+from committee.auto.fold_members import FoldMember
 from committee.auto.ledger import Ledger, micro
 from committee.auto.runs import BoostingRun, ForestRun, Run, WholeRun
 from committee.auto.search import leaderboard_of
@@ -193,6 +194,51 @@ def test_scores_of_a_part_that_is_held_out_once(monkeypatch):
     assert all(len(member.estimators) == 1 for member in model.members_)
     assert model.importances_.mean.max() > 0
     assert model.score_.score > model.findings_.constant_score
+
+
+TWO = {"members": ["boosting", "boosting, shallow"], "budget": 30.0}
+
+
+def test_members_learn_from_all_rows_when_all_else_is_done(monkeypatch):
+    seen, on_all_rows = [], FoldMember.on_all_rows
+
+    def noted(self):
+        seen.append(self.candidate.name)
+        return on_all_rows(self)
+
+    monkeypatch.setattr(FoldMember, "on_all_rows", noted)
+    done = fitted(**TWO)
+    assert seen == done.member_names_
+    again = fitted(**TWO | {"budget": done.budget_})
+    assert np.array_equal(again.predict_proba(X), done.predict_proba(X))
+    seen.clear()
+    fitted(**TWO | {"budget": 0.1})
+    assert seen == []
+    # What is told of unseen rows is told of the models before.
+    monkeypatch.setattr(FoldMember, "cost_anew", 0)
+    before = fitted(**TWO)
+    assert before.score_ == done.score_
+    assert np.array_equal(before.importances_.mean, done.importances_.mean)
+    assert not np.array_equal(before.predict_proba(X), done.predict_proba(X))
+
+
+def test_an_interrupt_while_members_learn_from_all_rows_keeps_the_others(monkeypatch):
+    on_all_rows, count = FoldMember.on_all_rows, []
+
+    def cut(self):
+        count.append(self)
+        if len(count) == 2:
+            raise KeyboardInterrupt
+        return on_all_rows(self)
+
+    monkeypatch.setattr(FoldMember, "on_all_rows", cut)
+    with pytest.warns(UserWarning, match="interrupted"):
+        model = fitted(**TWO)
+    assert model.interrupted_
+    assert len(count) == 2
+    monkeypatch.setattr(FoldMember, "on_all_rows", on_all_rows)
+    again = fitted(**TWO | {"budget": model.budget_})
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
 def test_the_error_of_a_leaderboard_is_that_of_the_mean_over_parts():

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 # Of a budget that is chosen automatically: units at so many cells, growing with the square root.
 _UNITS, _CELLS = 60.0, 200_000
 _LEAST_UNITS = 6.0
@@ -56,3 +59,9 @@ def linear_cost(n_rows: int, n_columns: int, n_classes: int) -> float:
     """Return the units of a linear model on a matrix; classes take iterations."""
     cell = 5e-8 * max(n_classes - 1, 1) if n_classes else 1.2e-8
     return cell * n_rows * n_columns + 2e-3
+
+
+def leaves_cost(n_rows: int, n_leaves: NDArray[np.integer]) -> float:
+    """Return the units of leaves estimated on so many rows, given the leaves of each tree."""
+    levels = np.log2(np.maximum(n_leaves, 2))
+    return float((3e-5 + n_rows * (1.2e-8 + 4e-9 * levels)).sum())

@@ -23,7 +23,7 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
     ----------
     quality : {"fast", "good", "best"}, default="good"
         How much work an automatic budget allows: "fast" a sixth of "good", "best" six times as
-        much.
+        much. With `budget` or `time_limit` it is not looked at.
     budget : float or "auto", default="auto"
         Units of work; one is about a second of one core. Work is counted by the sizes of what is
         fitted and never by a clock, so that the same call makes the same committee, for any
@@ -205,7 +205,7 @@ class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):
     ----------
     quality : {"fast", "good", "best"}, default="good"
         How much work an automatic budget allows: "fast" a sixth of "good", "best" six times as
-        much.
+        much. With `budget` or `time_limit` it is not looked at.
     budget : float or "auto", default="auto"
         Units of work; one is about a second of one core. Work is counted by the sizes of what is
         fitted and never by a clock, so that the same call makes the same committee, for any

@@ -57,6 +57,7 @@ _LEAST_ROWS = 5
 _LEAK_SHARE = 0.05  # of the budget, for columns that give the target away
 _KEPT_BYTES = 2**28  # of a search that is kept to go on; a larger one is repeated
 _SAFETY, _REST = 1.2, 0.05  # of times measured; seconds of what is not measured
+_UNKNOWN = 2.0  # what members learn from all rows takes at most so much longer than it is counted
 
 
 @dataclass(eq=False)
@@ -214,12 +215,14 @@ class CommitteeFit:
         opened.is_sound = False
         found = search.run(ledger, rehearse, interrupts)
 
-        def finish() -> dict[str, Any]:
+        def finish() -> tuple[dict[str, Any], list[FoldMember]]:
             attributes, members = self._selected(found.fold_members, fold_data)
             attributes = opened.fixed | attributes
-            return attributes | self._explained(attributes, members, fold_data)
+            return attributes | self._explained(attributes, members, fold_data), members
 
-        attributes = interrupts.finish(finish, len(found.fold_members))
+        attributes, members = interrupts.finish(finish, len(found.fold_members))
+        if search.is_done:
+            attributes["members_"] = self._on_all_rows(members, search, ledger, interrupts)
         attributes["latency_"] = self._latency(attributes)
         attributes |= {"interrupted_": interrupts.has_come, "budget_": ledger.units}
         attributes["_ending"] = found.reason
@@ -240,6 +243,34 @@ class CommitteeFit:
             attributes["budget_"],
         )
         return attributes
+
+    def _on_all_rows(
+        self,
+        members: Sequence[FoldMember],
+        search: Search,
+        ledger: Ledger,
+        interrupts: Interrupts,
+    ) -> list[Any]:
+        """Return the members, which learn from all rows what they can as far as the budget goes.
+
+        All else is done: scores and findings are of the models before.
+        """
+        kept = [fold_member.member for fold_member in members]
+        rate = _UNKNOWN * search.seconds / max(search.used, 1)
+        ledger.reserve = _REST
+        for place, fold_member in enumerate(members):
+            cost = fold_member.cost_anew
+            if interrupts.has_come or not cost or not ledger.fits(cost, rate * cost):
+                continue
+            begin = time.monotonic()
+            try:
+                kept[place] = fold_member.on_all_rows()
+            except KeyboardInterrupt:
+                interrupts.note(len(members))
+                break
+            ledger.used += cost
+            rate = _SAFETY * (time.monotonic() - begin) / cost
+        return kept
 
     def ledger(self, opened: OpenSearch) -> Ledger:
         """Return what the search may do."""
@@ -339,11 +370,12 @@ class CommitteeFit:
         board = leaderboard_of(fold_members, resamples.selection.weights, self.metric, fold_data)
         for entry in board.entries:
             _log.debug("%s: score %.4g, %.2f s", entry.name, entry.score, entry.seconds)
+        members = [fold_members[place] for place in resamples.selection.chosen]
         attributes = self._members(fold_members, resamples.selection) | {
             "score_": resamples.estimate(),
             "leaderboard_": board,
         }
-        return attributes | more, [fold_members[place] for place in resamples.selection.chosen]
+        return attributes | more, members
 
     def _promises(self, combined: Floats, fold_data: FoldData) -> dict[str, Any]:
         """Return the rule of intervals or of sets of classes."""

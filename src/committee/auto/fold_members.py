@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from committee.auto.budget import leaves_cost
 from committee.auto.folds import Split, Splits
+from committee.auto.ledger import micro
 from committee.auto.portfolio import FEATURES, Candidate
 from committee.base.arrays import Floats, Rows
 from committee.combining.fold_mean import FoldMean
@@ -38,6 +40,9 @@ class FoldMember:
         On each training row by models that have not seen it; NaN for rows in no fold.
     seconds : float
         What the fits took.
+    anew : callable or None, default=None
+        Given the numbers of folds, returns their models with what can be learnt from all rows, now
+        that their folds are predicted: leaves of boosting. None where nothing can.
     """
 
     candidate: Candidate
@@ -46,6 +51,23 @@ class FoldMember:
     output: Output
     predictions: Floats
     seconds: float
+    anew: Callable[[Sequence[int]], list[Any]] | None = None
+
+    @property
+    def cost_anew(self) -> int:
+        """Millionths of a unit of `on_all_rows`; 0 where it does nothing."""
+        if self.anew is None:
+            return 0
+        models = self.member.estimators
+        forests = models[0]._sum.forests
+        leaves = np.concatenate([forest.leaf_counts() for forest in forests])
+        return micro(len(models) * leaves_cost(len(self.predictions), leaves))
+
+    def on_all_rows(self) -> Any:
+        """Return what predicts new rows, with what can be learnt from all rows."""
+        assert self.anew is not None
+        n_models, n_kept = len(self.models), len(self.member.estimators)
+        return FoldMean(self.output, self.anew(range(n_models - n_kept, n_models)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -185,6 +186,12 @@ class BoostingRun(Run):
     def _models(self, made: RoundChoice) -> list[Any]:
         assert self._fits is not None
         return self._fits.models(made)
+
+    def _fold_member_of(self, now: Progressed) -> FoldMember:
+        fits = self._fits
+        assert fits is not None
+        anew = partial(fits.models_of_all_rows, now.made)
+        return replace(super()._fold_member_of(now), anew=anew)
 
 
 class NetRun(Run):

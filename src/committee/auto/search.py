@@ -130,6 +130,16 @@ class Search:
         """Millionths of a unit so far."""
         return sum(run.used for run in self.runs)
 
+    @property
+    def seconds(self) -> float:
+        """What the fits took."""
+        return sum(run.so_far.seconds for run in self.runs)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do."""
+        return all(run.is_done for run in self.runs)
+
     def run(
         self,
         ledger: Ledger,
@@ -159,7 +169,7 @@ class Search:
         fold_members = interrupts.finish(self._closed, self._n_models)
         if interrupts.has_come:
             reason = "the search was interrupted"
-        elif all(run.is_done for run in self.runs):
+        elif self.is_done:
             reason = "all were tried"
         else:
             reason = "the time is up" if self._ledger.is_late else "the budget is used up"
@@ -247,8 +257,7 @@ class Search:
         """Return how long it will take to have more to use, by the speed so far."""
         if run.used:
             return run.so_far.seconds / run.used * run.rest
-        seconds = sum(each.so_far.seconds for each in self.runs)
-        return _UNKNOWN * seconds / self._ledger.used * run.rest
+        return _UNKNOWN * self.seconds / self._ledger.used * run.rest
 
     def _look_ahead(self) -> None:
         """Estimate how long it will take to make a committee of the members that there are."""

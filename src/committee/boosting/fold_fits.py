@@ -14,9 +14,10 @@ from sklearn.base import clone
 
 from committee.base.arrays import Rows
 from committee.base.params import check_seed
-from committee.base.work import resolve_threads
+from committee.base.work import in_order, resolve_threads
 from committee.boosting.defaults import BoostingChoices
 from committee.boosting.fit import BoostingFit, BoostingModel
+from committee.boosting.leaves_anew import has_newton_leaves, with_leaves_anew
 from committee.boosting.rounds import BoostingJob, RoundChoice, RoundSearch, SearchEnd
 from committee.boosting.task import BoostingParameters
 from committee.boosting.training_data import TrainingRows, TrainingTable
@@ -59,6 +60,8 @@ class FoldFits:
         What the fits have in common.
     choices : BoostingChoices
         Its parameters that were "auto".
+    rows : TrainingRows
+        All rows.
     folds : list of FoldFit
         The fits.
     search : RoundSearch
@@ -68,6 +71,7 @@ class FoldFits:
     model: BoostingModel
     plan: BoostingFit
     choices: BoostingChoices
+    rows: TrainingRows
     folds: list[FoldFit]
     search: RoundSearch
 
@@ -107,27 +111,50 @@ class FoldFits:
         jobs = [fold.job for fold in folds]
         ends = SearchEnd.of(choices)
         search = RoundSearch(jobs, choices.n_estimators, ends, n_workers, keeps_members=True)
-        return cls(model, plan, choices, folds, search)
+        return cls(model, plan, choices, rows, folds, search)
 
     def models(self, choice: RoundChoice) -> list[Any]:
         """Return an estimator for each fold, with the number of rounds that suits all best."""
-        n_rounds = choice.n_rounds
-        models = []
-        for fold, rounds in zip(self.folds, self.search.made, strict=True):
-            rate, start = self.choices.learning_rate, self.plan.start(fold.rows)
-            attributes = self.plan.task.attributes(fold.rows.target) | {
-                "_sum": self.plan.sum_of_rounds(rounds[:n_rounds], n_rounds, fold.table, rate),
-                "training_log_": fold.job.log.head(n_rounds),
-                "best_iteration_": n_rounds,
-                "n_estimators_": n_rounds,
-            }
-            attributes |= self.plan.described(
-                fold.table, fold.rows, self.choices, start, fold.job, choice, attributes
-            )
-            fitted = clone(self.model)
-            fitted._replace_fitted(attributes)
-            models.append(fitted)
-        return models
+        parts = enumerate(self.search.made)
+        return [self._model(place, choice, made[: choice.n_rounds]) for place, made in parts]
+
+    def models_of_all_rows(self, choice: RoundChoice, places: Sequence[int]) -> list[Any]:
+        """Return the estimators of some folds with leaves that all rows have a part in.
+
+        The trees are those of the folds. What they predict for their folds is no test any more.
+        """
+        n_workers = min(self.search.n_workers, len(places))
+        calls = [(place, choice) for place in places]
+        return list(in_order(self._of_all_rows, calls, n_workers, use_threads=True, own=True))
+
+    def _of_all_rows(self, place: int, choice: RoundChoice) -> Any:
+        fold, rounds = self.folds[place], self.search.made[place][: choice.n_rounds]
+        if has_newton_leaves(fold.job):
+            first = self.plan.start(fold.rows).scores(self.plan.X, self.rows.n_rows, self.rows.loss)
+            scores = self.rows.objective.from_scores(first)
+            l1, l2 = self.plan.params.l1_regularization, self.choices.l2_regularization
+            objective = replace(self.rows.objective)  # with derivatives of its own
+            weights = self.rows.learner_weights
+            if weights is None and self.rows.mask is not None:  # of rows that are absent
+                weights = self.rows.mask.astype(np.float64)
+            rounds = with_leaves_anew(rounds, fold.job, objective, weights, scores, (l1, l2))
+        return self._model(place, choice, rounds)
+
+    def _model(self, place: int, choice: RoundChoice, rounds: list[list[Any]]) -> Any:
+        fold, n_rounds = self.folds[place], choice.n_rounds
+        rate, start = self.choices.learning_rate, self.plan.start(fold.rows)
+        attributes = self.plan.task.attributes(fold.rows.target) | {
+            "_sum": self.plan.sum_of_rounds(rounds, n_rounds, fold.table, rate),
+            "training_log_": fold.job.log.head(n_rounds),
+            "best_iteration_": n_rounds,
+            "n_estimators_": n_rounds,
+        }
+        attributes |= self.plan.described(
+            fold.table, fold.rows, self.choices, start, fold.job, choice, attributes
+        )
+        fitted = clone(self.model)
+        fitted._replace_fitted(attributes)
+        return fitted
 
 
 def _is_small(X: Any) -> bool:
