@@ -262,6 +262,14 @@ function(
     weights=weights,
     smoothing=1.0,
 )
+function(
+    "group_quantiles",
+    values=lambda: reals()[:, 0],
+    groups=lambda: codes().astype(np.uint32),
+    n_groups=3,
+    share=0.5,
+    weights=weights,
+)
 function("row_sums", left=reals, right=reals, kind="product", upper_only=False, n_threads=2)
 
 # ---- trees ----

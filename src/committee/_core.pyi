@@ -368,6 +368,15 @@ def ordered_means(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return means by level: of each row from those before it, and of each level."""
 
+def group_quantiles(
+    values: NDArray[np.float64],
+    groups: NDArray[np.uint32],
+    n_groups: int,
+    share: float,
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Return the weighted quantile of each group of rows; zero for a group without rows."""
+
 class BoostedRows:
     """Classes, weights and scores of the rows of AdaBoost (adaboost/boosted_rows.hpp)."""
 

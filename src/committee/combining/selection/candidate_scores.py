@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from committee.base.arrays import Floats, Rows
 from committee.base.products import dot, weighted_products, weighted_sum
+from committee.evaluation.quick_scores import pairs_in_order
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
 
 # So many numbers are worked on at a time: they stay in the cache.
@@ -295,16 +296,8 @@ class AreaUnderCurve(_RowByRow):
         n_pairs = self._second.sum() * self._first.sum()
         if n_pairs == 0:
             return np.full(len(sums), np.nan)
-        return np.array([self._n_right(each) / n_pairs for each in sums])
-
-    def _n_right(self, values: Floats) -> float:
-        """Return the weight of the pairs that are in order; those that tie count half."""
-        order = np.argsort(values, kind="stable")
-        ordered = values[order]
-        places = np.cumsum(np.r_[0, ordered[1:] != ordered[:-1]])
-        second = np.bincount(places, self._second[order])
-        first = np.bincount(places, self._first[order])
-        return dot(second, np.cumsum(first) - first / 2)
+        right = [pairs_in_order(each, self._second, self._first) for each in sums]
+        return np.array(right) / n_pairs
 
 
 # --- anything else ------------------------------------------------------------------------------
