@@ -31,6 +31,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "mathml",
+    "lectures",
 ]
 exclude_patterns = ["_build", "_extensions", "images/*.py"]
 templates_path = ["_templates"]

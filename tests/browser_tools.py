@@ -31,6 +31,7 @@ KEYS = {
     "home": "\ue011",
     "end": "\ue010",
     "tab": "\ue004",
+    "control": "\ue009",
 }
 
 
@@ -74,7 +75,8 @@ class Browser:
             with _OPENER.open(request, timeout=90) as response:
                 return json.load(response)["value"]
         except urllib.error.HTTPError as error:
-            raise RuntimeError(json.load(error)["value"]["message"]) from None
+            with error:
+                raise RuntimeError(json.load(error)["value"]["message"]) from None
 
     def tool(self, name, **parameters):
         """Call a command of the browser's developer tools."""
@@ -108,21 +110,29 @@ class Browser:
             time.sleep(0.02)
 
     def press(self, *names):
-        """Press keys one after the other: names of `KEYS`, or characters."""
+        """Press keys one after the other: names of `KEYS`, characters, or "control+z"."""
         steps = []
         for name in names:
-            key = KEYS.get(name, name)
-            steps += [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
+            keys = [KEYS.get(part, part) for part in name.split("+")]
+            steps += [{"type": "keyDown", "value": key} for key in keys]
+            steps += [{"type": "keyUp", "value": key} for key in reversed(keys)]
         self._act({"type": "key", "id": "keyboard", "actions": steps})
 
-    def pointer(self, *moves, button=0):
+    def pointer(self, *moves, button=0, kind="mouse"):
         """Press at the first place of the window, move to the others, let go."""
         places = [
-            {"type": "pointerMove", "duration": 0, "x": round(x), "y": round(y)} for x, y in moves
+            {
+                "type": "pointerMove",
+                "duration": 20 * (kind == "touch"),
+                "x": round(x),
+                "y": round(y),
+            }
+            for x, y in moves
         ]
         down, up = ({"type": f"pointer{way}", "button": button} for way in ("Down", "Up"))
         actions = [places[0], down, *places[1:], up]
-        self._act({"type": "pointer", "id": "mouse", "actions": actions})
+        parameters = {"pointerType": kind}
+        self._act({"type": "pointer", "id": kind, "parameters": parameters, "actions": actions})
 
     def _act(self, *sources):
         self.call("POST", "/actions", actions=list(sources))

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import json
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from committee import RandomForestRegressor
 from committee.files import codec as _codec
 from committee.files.codec import decode, encode, register
 from committee.files.parts import ANYTHING, maybe
+from committee.tables.column import FeatureInfo, Kind
+from committee.tables.table import TableSchema
 
 
 @register("Shelf")
@@ -303,6 +306,36 @@ print(*sorted(name for name in sys.modules if name.startswith("committee.")))
     assert folders - {"committee._core"} == {"committee.files"}
 
 
+def _schema(*levels):
+    features = (FeatureInfo("a", Kind.CATEGORY, levels, "category"),)
+    return TableSchema(features, ("a",))
+
+
+def test_equal_schemas_are_written_once():
+    first, copy, other = _schema("x", "y"), _schema("x", "y"), _schema("x", "z")
+    value, arrays = encode([first, copy, other, first, other])
+    assert value[1] == value[3] == {"same": 0}
+    assert value[4] == {"same": 1}
+    assert json.dumps(value).count("FeatureInfo") == 2
+    found = decode(value, arrays)
+    assert found == [first, copy, other, first, other]
+    assert found[0] is found[1] is found[3]
+
+
+def test_schemas_that_only_look_equal_are_two():
+    found = through([_schema(1), _schema(1.0), _schema(True), _schema("1")])
+    levels = [schema.features[0].levels[0] for schema in found]
+    assert [type(level) for level in levels] == [int, float, bool, str]
+
+
+def test_a_small_file_cannot_make_a_huge_model(monkeypatch):
+    monkeypatch.setattr(_codec, "_MOST_REPEATED", 500)
+    schema = encode(_schema("x"))[0]
+    assert len(decode([schema, *[{"same": 0}] * 10], [])) == 11
+    with pytest.raises(ValueError, match="repeats records too often"):
+        decode([schema, *[{"same": 0}] * 100], [])
+
+
 # ---- hostile values ----
 
 
@@ -394,6 +427,11 @@ HOSTILE = [
     ({"record": {"class": "Interval", "fields": {"low": 1}}}, []),
     ({"record": {"class": "Shelf", "fields": {}}}, []),
     ({"record": {"class": "save", "fields": {}}}, []),
+    ({"same": 0}, []),
+    ([encode(_schema("x"))[0], {"same": 1}], []),
+    ([encode(_schema("x"))[0], {"same": -1}], []),
+    ([encode(_schema("x"))[0], {"same": True}], []),
+    ([encode(_schema("x"))[0], {"same": [0]}], []),
 ]
 
 

@@ -283,6 +283,19 @@ def test_rows_of_the_fit_are_noticed(model, noisy):
     assert "training_rows" not in kinds(cm.diagnose(model, X_new, y_new + 1e6))
 
 
+def test_other_rows_with_the_same_targets_are_not_taken_for_those_of_the_fit(noisy):
+    X, _, X_new, _ = noisy
+    labels = np.repeat(["a", "b"], 200)
+    table, new = (pd.DataFrame(each[:400], columns=list("abcde")) for each in (X, X_new))
+    for model in (
+        cm.RandomForestClassifier(5, random_state=0),
+        cm.BaggingClassifier(n_estimators=5, random_state=0),
+        cm.GradientBoostingClassifier(n_estimators=5),
+        cm.CommitteeClassifier(budget=0.05, random_state=0),
+    ):
+        assert "training_rows" not in kinds(cm.diagnose(model.fit(table, labels), new, labels))
+
+
 def test_rows_of_the_fit_of_classifiers_are_noticed(noisy):
     X, y, X_new, y_new = noisy
     labels, new = np.where(y > 0, "up", "down"), np.where(y_new > 0, "up", "down")
@@ -535,9 +548,9 @@ def test_many_members_are_sampled_and_it_says_so(noisy):
     model = cm.RandomForestRegressor(300, random_state=0).fit(X, y)
     found = cm.diagnose(model, X_new, y_new, max_members=40)
     assert (found.n_members, len(found.names), len(found.errors)) == (300, 40, 40)
-    assert "300 members, by 40 of its members" in repr(found)
+    assert "300 members (40 of them were looked at)" in repr(found)
     whole = cm.diagnose(model, X_new, y_new, max_members=300)
-    assert "of its members" not in repr(whole)
+    assert "looked at" not in repr(whole)
     # The error of the ensemble is that of all members, and the sample tells of the others.
     assert found.errors.committee_error == pytest.approx(
         np.mean((model.predict(X_new) - y_new) ** 2)

@@ -55,7 +55,6 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_says(
     path, page_names, tmp_path, monkeypatch
 ):
     plt = pytest.importorskip("matplotlib.pyplot")
-    plt.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)
     text = path.read_text(encoding="utf-8")
     with np.printoptions(), contextlib.ExitStack() as stack:
@@ -151,6 +150,7 @@ def tracked_text_files():
     )
     names = listing.stdout.split("\n") if listing.returncode == 0 else []
     suffixes = {".md", ".py", ".pyi", ".toml", ".yml", ".yaml", ".txt", ".cpp", ".hpp", ".json"}
+    suffixes |= {".js", ".css"}
     files = [ROOT / name for name in names if Path(name).suffix in suffixes] or PAGES
     return [path for path in files if path.is_file()]
 
@@ -190,8 +190,8 @@ def test_the_places_of_a_change_exist():
     """The page for contributors: its paths exist, and its names occur in the sources."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     chapter = page[page.index("## Where does my change go?") : page.index("## Style")]
-    files = [*SOURCES.rglob("*.py"), *SOURCES.glob("*.pyi"), *CORE.rglob("*.?pp")]
-    files += [*ROOT.glob("tests/**/*.py"), *ROOT.glob("tools/*.*")]
+    files = [*SOURCES.rglob("*.py"), *SOURCES.rglob("*.js"), *SOURCES.glob("*.pyi")]
+    files += [*CORE.rglob("*.?pp"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("tools/*.*")]
     others = [*ROOT.glob("docs/**/*.*"), *ROOT.glob("benchmarks/*"), *PAGES]
     there = {
         f"/{name_of(each)}"

@@ -7,6 +7,7 @@ core beside them: what a user installs is what is tested.
 import doctest
 import importlib
 import pkgutil
+import sys
 
 import pytest
 
@@ -19,6 +20,8 @@ MODULES = [module.name for module in pkgutil.walk_packages(committee.__path__, "
 def test_the_docstring_examples_of_the_module_are_true(name):
     module = importlib.import_module(name)
     result = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE, report=True)
+    if "matplotlib.pyplot" in sys.modules:  # more than twenty open figures are a warning
+        sys.modules["matplotlib.pyplot"].close("all")
     assert result.failed == 0, "see the captured output"
 
 

@@ -1,18 +1,25 @@
 """One way to fit members on rows, and one way to their predictions."""
 
 import json
+import warnings
 import zipfile
 
 import numpy as np
 import pytest
 from sklearn.ensemble import StackingClassifier as ScikitStack
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from team_tools import WantsAllCodes
 
 import committee
-from committee import BaggingClassifier, RandomForestClassifier, StackingClassifier
+from committee import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+)
 from committee.combining.fold_mean import FoldMean
 from committee.members.output import Output
 
@@ -47,7 +54,7 @@ def test_a_score_for_the_only_class_that_a_member_saw_is_refused():
 
 def test_bagging_renumbers_classes_for_members_that_want_codes_without_gaps(three):
     X, y = three
-    rows = np.r_[:60, 60]  # some samples lack the last class
+    rows = np.r_[:30, 30, 60:90]  # some samples lack the class in the middle
     model = BaggingClassifier(WantsAllCodes(), 20, random_state=0).fit(X[rows], y[rows])
     lacking = [len(each.classes_) < 3 for each in model.estimators_]
     assert any(lacking)
@@ -55,6 +62,59 @@ def test_bagging_renumbers_classes_for_members_that_want_codes_without_gaps(thre
         [Output("predict_proba", 3).predict(each, X) for each in model.estimators_], axis=0
     )
     np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-12)
+
+
+def test_boosting_renumbers_labels_for_members_that_want_codes(three):
+    X, y = three
+    labels = np.array(["b", "a", "c"])[y]
+    model = AdaBoostClassifier(WantsAllCodes(), n_estimators=3).fit(X, labels)
+    plain = AdaBoostClassifier(LogisticRegression(), n_estimators=3).fit(X, labels)
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), rtol=1e-9)
+
+
+class WantsTwoClasses(LogisticRegression):
+    """Refuses a single class with an error of its own kind, as CatBoost's do."""
+
+    class Refusal(Exception):
+        pass
+
+    def fit(self, X, y, sample_weight=None):
+        if len(np.unique(y)) == 1:
+            raise self.Refusal("only one unique value")
+        return super().fit(X, y, sample_weight)
+
+
+def test_samples_of_one_class_suit_members_with_errors_of_their_own(three):
+    X, y = three
+    rows = np.r_[:30, 30]
+    model = BaggingClassifier(WantsTwoClasses(), 8, random_state=0).fit(X[rows], y[rows])
+    assert any((y[rows][drawn] == 0).all() for drawn in model.estimators_samples_)
+    assert (model.predict_proba(X)[:, 0] > 0.5).all()
+    one = BaggingClassifier(WantsTwoClasses(), 2)
+    with pytest.raises(ValueError, match=r"y has 1 class, 0, .* only one unique value"):
+        one.fit(X[:30], y[:30])
+
+
+@pytest.mark.parametrize(
+    ("action", "n_jobs"), [("always", 1), ("always", 2), ("ignore", 1), ("error", 1)]
+)
+def test_members_of_other_libraries_warn_once(action, n_jobs, three):
+    X, y = three
+    line = LogisticRegression(max_iter=1)
+    for model in (
+        BaggingClassifier(line, 6, random_state=0, n_jobs=n_jobs),
+        StackingClassifier([("line", line)], LogisticRegression(), n_jobs=n_jobs),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter(action)
+            if action == "error":
+                with pytest.raises(ConvergenceWarning):
+                    model.fit(X, y)
+            else:
+                model.fit(X, y)
+        assert [each.category for each in caught] == [ConvergenceWarning] * (action == "always")
+        assert all(each.filename == __file__ for each in caught)
 
 
 def test_models_of_folds_keep_their_name_in_files(three, tmp_path):

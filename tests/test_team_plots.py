@@ -61,7 +61,7 @@ def test_a_map_of_votes_has_a_colour_for_each_vote_and_widths_by_weight(rows):
     model = VotingClassifier(members(), weights=[1, 2, 1]).fit(X, y)
     ax = shown(plot_votes(model, X[:8]))
     votes = model.votes(X[:8])
-    columns = [*votes.predicted.T, votes.answer]
+    columns = [*votes.predicted.T, votes.prediction]
     assert len(ax.images) == len(columns)
     codes = {label: code for code, label in enumerate("abc")}
     for image, predicted in zip(ax.images, columns, strict=True):

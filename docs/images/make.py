@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 
@@ -10,7 +11,6 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.calibration import calibration_curve
 from sklearn.datasets import (
     load_breast_cancer,
     load_diabetes,
@@ -26,6 +26,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from committee import (
     AdaBoostClassifier,
+    BaggingClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreesClassifier,
@@ -36,10 +37,14 @@ from committee import (
     RandomForestRegressor,
     StackingRegressor,
     VotingClassifier,
+    diagnose,
     diversity,
     plot_adaboost,
+    plot_calibration,
     plot_contribution_summary,
     plot_contributions,
+    plot_decision,
+    plot_diagnosis,
     plot_diversity,
     plot_importances,
     plot_intervals,
@@ -47,6 +52,7 @@ from committee import (
     plot_oob_curve,
     plot_proximity,
     plot_pruning,
+    plot_residuals,
     plot_rounds,
     plot_stack,
     plot_training,
@@ -257,20 +263,12 @@ def adaboost_probabilities() -> None:
     """Draw how often probabilities of AdaBoost come true."""
     X, y = make_hastie_10_2(8000, random_state=0)
     train, test, y_train, y_test = train_test_split(X, y, test_size=0.75, random_state=0)
-    figure, axes = plt.subplots(figsize=(4.6, 4.2), layout="constrained")
-    axes.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=":")
-    for model, color, name in (
-        (TheirAdaBoost(n_estimators=200, random_state=0), GREY, "scikit-learn"),
-        (AdaBoostClassifier(n_estimators=200), BLUE, "committee"),
-    ):
-        predicted = model.fit(train, y_train).predict_proba(test)[:, 1]
-        true, mean = calibration_curve(
-            y_test, predicted, n_bins=10, strategy="quantile", pos_label=1
-        )
-        axes.plot(mean, true, "o-", color=color, linewidth=2, markersize=5, label=name)
-    axes.set_xlabel("predicted probability of class 1", color=INK)
-    axes.set_ylabel("share of class 1", color=INK)
-    tidy(axes)
+    models = {
+        "scikit-learn": TheirAdaBoost(n_estimators=200, random_state=0),
+        "committee": AdaBoostClassifier(n_estimators=200),
+    }
+    fitted = {name: model.fit(train, y_train) for name, model in models.items()}
+    figure = plot_calibration(fitted, test, y_test).figure
     save("adaboost-probabilities.png", figure)
 
 
@@ -281,6 +279,30 @@ def diversity_of_trees() -> None:
     forest = RandomForestClassifier(50, max_depth=3, random_state=0).fit(X, y)
     heat, _ = plot_diversity(diversity(forest, X_new, y_new))
     save("diversity.png", heat.figure)
+
+
+def diagnosis_of_bagged_trees() -> None:
+    """Draw the diagnosis of the guide."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, X_new, y, y_new = train_test_split(X, y, test_size=0.5, random_state=0)
+    model = BaggingClassifier(DecisionTreeClassifier(), 20, random_state=0).fit(X, y)
+    axes = plot_diagnosis(diagnose(model, X_new, y_new))
+    save("diagnosis.png", axes["members"].figure)
+
+
+def ensembles_on_the_plane() -> None:
+    """Draw two trees and their forest, rounds of boosting, and probabilities."""
+    X, y = make_moons(150, noise=0.3, random_state=0)
+    forest = RandomForestClassifier(100, random_state=0).fit(X, y)
+    save("decision.png", plot_decision(forest, X, y, members=[0, 1])[0].figure)
+    x = np.linspace(0, 6, 150).reshape(-1, 1)
+    wave = np.sin(x[:, 0]) + 0.2 * np.random.default_rng(0).normal(size=150)
+    model = GradientBoostingRegressor(n_estimators=20, learning_rate=0.5, max_depth=2).fit(x, wave)
+    save("residuals.png", plot_residuals(model, x, wave)[0][0].figure)
+    new, truth = make_moons(2000, noise=0.3, random_state=1)
+    boosting = GradientBoostingClassifier(n_estimators=300, learning_rate=0.3).fit(X, y)
+    axes = plot_calibration({"forest": forest, "boosting": boosting}, new, truth)
+    save("calibration.png", axes.figure)
 
 
 def team_votes() -> None:
@@ -315,6 +337,21 @@ def stacks() -> None:
     save("stack-leaks.png", plot_stack(leaky).figure)
 
 
+def lectures() -> None:
+    """Draw the pictures of the lectures: each is what the code above it draws."""
+    block = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    picture = re.compile(r"\(\.\./images/(lecture-[\w-]+\.png)\)")
+    for page in sorted((FOLDER.parent / "lectures").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        names: dict[str, object] = {"__name__": "__main__"}
+        for each in block.finditer(text):
+            exec(compile(each[1], page.name, "exec"), names)
+            end = text.find("```python", each.end())
+            for name in picture.findall(text[each.end() : end]):
+                save(name, plt.gcf())
+            plt.close("all")
+
+
 def tidy(axes: plt.Axes) -> None:
     """Take away what is no data, and name the lines."""
     axes.spines[["top", "right"]].set_visible(False)
@@ -339,5 +376,8 @@ if __name__ == "__main__":
     adaboost_curves()
     adaboost_probabilities()
     diversity_of_trees()
+    diagnosis_of_bagged_trees()
+    ensembles_on_the_plane()
     team_votes()
     stacks()
+    lectures()

@@ -50,6 +50,7 @@ _HOMES = {
     "explain_rows": "committee.inspection.explain_rows",
     "export_rules": "committee.trees.export",
     "export_text": "committee.trees.export",
+    "join": "committee.inspection.joining",
     "load": "committee.files.model_file",
     "plot_adaboost": "committee.plots.adaboost",
     "plot_average_variance": "committee.plots.theory",
@@ -121,6 +122,7 @@ __all__ = [
     "explain_rows",
     "export_rules",
     "export_text",
+    "join",
     "plot_adaboost",
     "plot_average_variance",
     "plot_bias_variance",
@@ -183,6 +185,7 @@ if TYPE_CHECKING:
     from committee.inspection.diagnosis import Diagnosis
     from committee.inspection.diversity import Diversity, diversity
     from committee.inspection.explain_rows import explain_rows
+    from committee.inspection.joining import join
     from committee.inspection.pruning import PruningPath, prune_ensemble
     from committee.inspection.row_explanation import RowExplanation
     from committee.plots.adaboost import plot_adaboost

@@ -5,12 +5,12 @@ import pytest
 
 from committee import CommitteeClassifier, CommitteeRegressor
 
-# Some targets follow from one column, which has a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:the column .* the target")
-
 RNG = np.random.default_rng(0)
-# Columns that are the target are warned of elsewhere.
-pytestmark = pytest.mark.filterwarnings("ignore:.*leave it out if it is not known:UserWarning")
+# Columns that are the target, and classes of one row, are warned of elsewhere.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*leave it out if it is not known:UserWarning"),
+    pytest.mark.filterwarnings("ignore:the class 1(.0)? has one row:UserWarning"),
+]
 
 X = RNG.normal(size=(100, 4))
 Y = (X[:, 0] > 0).astype(int)
@@ -65,6 +65,15 @@ def test_odd_tables_give_probabilities(table, y):
     assert np.allclose(shares.sum(axis=1), 1)
     assert np.isfinite(model.score_.score)
     assert np.isfinite(model.findings_.constant_score)
+
+
+def test_classes_of_one_row_are_named():
+    y = np.repeat(np.array(["a", "b", "c"], object), [1, 50, 49])
+    with pytest.warns(UserWarning, match="the class 'a' has one row, .* scores do not count it"):
+        model = classifier(budget=0.02).fit(X, y)
+    assert model.score_.n_rows == 99
+    with pytest.warns(UserWarning, match="2 classes have one row each, such as 'a'"):
+        classifier(budget=0.02).fit(X, np.append(y[:-1], "z"))
 
 
 def test_a_column_that_is_the_target_is_used():

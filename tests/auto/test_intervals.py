@@ -5,8 +5,8 @@ import pytest
 
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor
-from committee.auto.error_sketch import ErrorSketch
 from committee.evaluation.conformal import conformal_quantile
+from committee.evaluation.error_sketch import ErrorSketch
 
 
 @pytest.mark.parametrize("n_rows", [1, 5, 30, 400])

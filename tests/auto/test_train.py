@@ -1,10 +1,13 @@
 """`committee.train`: kinds of targets, rows without one, files."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import committee
+import committee.auto.train
 from committee.auto.train import kind_of_target, open_table, pose
 from committee.tables.source import open_source
 
@@ -47,6 +50,26 @@ def test_rows_without_a_target_are_left_out_with_a_warning(capsys):
     assert "regression of 'y'" in capsys.readouterr().err
     # A table may still have the column that is predicted.
     assert np.array_equal(model.predict(table), model.predict(table.drop(columns="y")))
+
+
+def test_the_time_limit_counts_from_the_call_and_its_budget_is_printed(monkeypatch, capsys):
+    table = TABLE.assign(y=np.arange(40) % 2)
+    opened = committee.auto.train.open_table
+
+    def slowly(data):
+        time.sleep(0.3)
+        return opened(data)
+
+    monkeypatch.setattr(committee.auto.train, "open_table", slowly)
+    begin = time.monotonic()
+    model = committee.train(table, "y", time_limit=0.31, random_state=0)
+    # The first model is made in any case: what matters is that the search has not gone on.
+    assert len(model.leaderboard_) == 2, time.monotonic() - begin
+    lines = capsys.readouterr().err
+    assert f"budget={model.budget_:.10g} makes the same committee again" in lines
+    again = committee.train(table, "y", budget=model.budget_, random_state=0)
+    assert "makes the same" not in capsys.readouterr().err
+    assert np.array_equal(model.predict_proba(TABLE), again.predict_proba(TABLE))
 
 
 @pytest.mark.parametrize(

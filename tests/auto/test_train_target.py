@@ -54,6 +54,25 @@ def test_the_positive_class_and_costs_make_it_a_classification(capsys):
     assert model.decision_.positive == 0
 
 
+def test_columns_without_names_are_targets_by_their_numbers():
+    cells = TABLE[["length", "wide"]].to_numpy()
+    expected = committee.train(cells[:, :1], cells[:, 1], **SMALL)
+    for table, number in ((cells, 1), (pd.DataFrame(cells, columns=[10, 20]), 20)):
+        model = committee.train(table, number, **SMALL)
+        assert model.n_features_in_ == 1
+        assert np.array_equal(
+            model.predict_proba(cells[:, :1]), expected.predict_proba(cells[:, :1])
+        )
+    with pytest.raises(ValueError, match="numbered from 0 to 1; got 2"):
+        committee.train(cells, 2, **SMALL)
+
+
+def test_an_infinite_target_is_refused_in_words():
+    for values in ([np.inf] * 40, [*range(39), -np.inf]):
+        with pytest.raises(ValueError, match="'y' holds infinite values"):
+            committee.train(TABLE.assign(y=values), "y", **SMALL)
+
+
 @pytest.mark.parametrize(
     ("target", "error"), [([1, 2, 3], ValueError), (7, TypeError), (np.ones((40, 2)), ValueError)]
 )

@@ -6,6 +6,7 @@ takes seconds to start; `start` is for what only a process can show.
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -48,6 +49,8 @@ def start():
                 stderr=subprocess.PIPE,
                 text=True,
                 env=os.environ,
+                # A shell that starts tests in the background has them ignore Ctrl-C.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             )
             stack.enter_context(process)
             stack.callback(process.kill)

@@ -62,8 +62,12 @@ def test_train_prints_a_summary_for_people_and_is_quiet_when_asked(command, fold
     assert result.returncode == 0, result.stderr
     for words in ("To expect on new rows", "90 % interval", "weight", "Saved model.committee"):
         assert words in result.stdout, words
+    assert "The same committee again" not in result.stdout
     result = command(*arguments, "--quiet", cwd=tmp_path)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    result = command(*arguments[:-2], "--time-limit", "0.5", cwd=tmp_path)
+    budget = committee.load(tmp_path / "model.committee").budget_
+    assert f"The same committee again: --budget {budget:.10g}" in result.stdout
 
 
 def test_predict_keeps_the_order_of_rows_and_carries_columns_over(
@@ -237,6 +241,27 @@ def test_predict_says_what_is_new_in_the_rows(command, folder, trained, tables, 
     assert "40 of 40 rows have new values" in result.stderr
     assert "zip: 40 with unseen levels" in result.stderr
     assert len(result.stdout.splitlines()) == 41
+    arguments = ("--out", "p.csv", "--quiet")
+    result = command("predict", folder / "m.committee", "n.csv", *arguments, cwd=tmp_path)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("is_turned", "words"),
+    [
+        (False, "better than expected: are these rows of the training table"),
+        (True, "worse than expected: these rows differ"),
+    ],
+)
+def test_evaluate_says_what_a_score_beyond_the_expected_ones_means(
+    command, folder, trained, tables, tmp_path, is_turned, words
+):
+    old = tables[0].copy()
+    old["churned"] = np.where((old["size"] > 0) ^ is_turned, "yes", "no")
+    old = old[old["size"].abs() > 0.6]  # what is easy
+    old.to_csv(tmp_path / "old.csv", index=False, sep=";", decimal=",")
+    result = command("evaluate", folder / "m.committee", "old.csv", cwd=tmp_path)
+    assert words in result.stdout
 
 
 def test_intervals_and_the_positive_class(command, folder, tmp_path):

@@ -1,6 +1,7 @@
 """`committee play`: it says where it is, answers, and ends when it is told to."""
 
 import http.client
+import queue
 import re
 import signal
 import socket
@@ -47,8 +48,8 @@ def test_a_port_that_is_none_is_refused(command, tmp_path, port):
 
 
 def test_the_usual_port_gives_way_and_the_page_is_opened(command, tmp_path, monkeypatch):
-    opened = []
-    monkeypatch.setattr(webbrowser, "open", opened.append)
+    opened = queue.Queue()
+    monkeypatch.setattr(webbrowser, "open", opened.put)
 
     def interrupted(self, poll_interval):
         raise KeyboardInterrupt
@@ -59,6 +60,6 @@ def test_the_usual_port_gives_way_and_the_page_is_opened(command, tmp_path, monk
         monkeypatch.setattr(playing, "USUAL_PORT", other.server_port)
         result = command("play", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    (address,) = opened
+    address = opened.get(timeout=10)
     assert address in result.stdout
     assert str(other.server_port) not in address

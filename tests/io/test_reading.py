@@ -104,6 +104,11 @@ def open_with(encoding):
         ("a,a,a.2\n1,2,3\n", ("a", "a.3", "a.2"), [1.0]),
         ("only\nx, y\nz, w, v\n", ("only",), None),
         ("\n\na,b\n\n1,2\n\n", ("a", "b"), [1.0]),
+        ("Stock, May 2024\r\n\r\na;b;c\r\n1;2;3\r\n4;5;6\r\n", ("a", "b", "c"), [1.0, 4.0]),
+        ("# made by x\n# on a day\na,b,c\n1,2,3\n4,5,6\n", ("a", "b", "c"), [1.0, 4.0]),
+        # Of two columns it is not known; a first line of one name is no title of one column.
+        ("a\n1,\n2,\n", ("a",), None),
+        ("a\nx,y,z\nb\nc\nd\n", ("a",), None),
     ],
 )
 def test_habits_of_other_programs(read, text, names, first):
@@ -111,6 +116,15 @@ def test_habits_of_other_programs(read, text, names, first):
     assert opened.source.names == names
     if first is not None:
         assert opened.source.column(0).values.tolist() == first
+
+
+def test_lines_above_the_names_are_said_and_counted(read):
+    opened = read("Stock\n\na,b,c\n1,2,3\n4,5,6\n")
+    assert any("1 line above the names of columns left out" in note for note in opened.notes)
+    with pytest.raises(TableFileError, match="line 6: 2 cells"):
+        read("Stock\n\na,b,c\n1,2,3\n4,5,6\n7,8\n")
+    named = read("Stock\na:b:c\n1:2:3\n4:5:6\n", delimiter=":")
+    assert named.source.names == ("a", "b", "c")
 
 
 def test_a_file_without_names(read):
@@ -186,6 +200,16 @@ def test_parquet_and_feather_have_types_of_their_own(tmp_path, ending):
 def test_parquet_without_pyarrow_names_the_extra(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(TableFileError, match=r"committee\[parquet\]"):
+        open_files([write(b"PAR1....", "t.parquet")])
+
+
+def test_a_pyarrow_that_does_not_load_says_why(write, monkeypatch, tmp_path):
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "pyarrow.py").write_text('raise ImportError("pyarrow requires NumPy 2.0")')
+    monkeypatch.delitem(sys.modules, "pyarrow", raising=False)
+    monkeypatch.syspath_prepend(folder)
+    with pytest.raises(TableFileError, match="cannot be imported: pyarrow requires NumPy"):
         open_files([write(b"PAR1....", "t.parquet")])
 
 

@@ -26,7 +26,7 @@ def predictions():
 def test_the_team_votes_zero_by_majority():
     votes = team().votes(predictions())
     assert votes.predicted.tolist() == [VOTES]
-    assert votes.answer.tolist() == [0]
+    assert votes.prediction.tolist() == [0]
     assert team(voting="majority", abstain_label=-1).predict(predictions()).tolist() == [0]
     assert team().predict_proba(predictions()).tolist() == [[0.6, 0.4]]
 

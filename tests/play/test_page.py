@@ -1,4 +1,4 @@
-"""The page in a real browser: points are placed, rounds are stepped through, the picture changes."""
+"""The page in a real browser: points are placed, rounds stepped through, the picture changes."""
 
 import http.server
 import json
@@ -68,7 +68,7 @@ class Page:
         """Press a button by its text or name."""
         script = """
           const found = [...document.querySelectorAll("button")].filter(
-            e => e.textContent.trim() === arguments[0] || e.getAttribute("aria-label") === arguments[0]);
+            e => [e.textContent.trim(), e.getAttribute("aria-label")].includes(arguments[0]));
           if (found.length !== 1) throw new Error(arguments[0] + ": " + found.length);
           found[0].click();
         """
@@ -133,6 +133,33 @@ def test_points_are_drawn_moved_and_removed_by_pointer(page):
     assert len(page.points()[1]) == n_drawn - 1
 
 
+def test_changes_are_taken_back(page):
+    page.open("#points=ten&held_out=0&method=tree&round=2")
+    where = page.where
+    page.window.pointer(page.place(0.5, 0.3))
+    page.press("Clear")
+    assert page.points()[1].size == 0
+    page.window.press("control+z")
+    assert page.points()[1].size == 11
+    page.window.press("control+z", "control+z", "control+z")
+    assert "points=ten" in page.address()
+    assert (page.message, page.where) == ("", where)
+
+
+def test_a_finger_places_moves_and_scrolls(page):
+    page.open("#points=ten&held_out=0&method=tree", width=390)
+    page.window.pointer(page.place(0.5, 0.3), kind="touch")
+    assert len(page.points()[1]) == 11
+    places, _ = page.points()
+    page.window.pointer(page.place(*places[-1]), page.place(0.7, 0.2), kind="touch")
+    moved, _ = page.points()
+    assert np.allclose(moved[-1], (0.7, 0.2), atol=0.01)
+    steps = [page.place(0.25, 0.1 + 0.08 * k) for k in range(9)]
+    page.window.pointer(*steps, kind="touch")
+    assert len(page.points()[1]) == 11
+    page.window.wait("scrollY > 0")
+
+
 def test_the_keyboard_does_it_all(page):
     page.open("#points=ten&held_out=0&method=adaboost&rounds=3&round=1")
     page.window.press("right")
@@ -183,7 +210,8 @@ def test_playing_goes_through_all_rounds(page):
 LOOK = """
   const width = document.documentElement.clientWidth;
   const seen = [...document.querySelectorAll("main *, header *")].filter(
-    e => e.getClientRects().length && !e.closest(".hidden, canvas, math, svg, ol, nav, .file input"));
+    e => e.getClientRects().length
+    && !e.closest(".hidden, canvas, math, svg, ol, nav, .file input"));
   const out = seen.filter(e => e.getBoundingClientRect().right > width + 1
     && !e.closest("#methods, .members ol")).map(e => e.tagName + "." + e.className);
   const small = [...document.querySelectorAll("main svg text")].filter(e =>
@@ -354,7 +382,8 @@ def test_another_page_cannot_ask_read_or_frame_the_playground(window, server):
           frame.src = arguments[0];
           document.body.append(frame);
           return new Promise(done => frame.onload = () => {
-            try { done(frame.contentDocument === null ? "closed" : "open"); } catch { done("closed"); } });
+            try { done(frame.contentDocument === null ? "closed" : "open"); }
+            catch { done("closed"); } });
         """
         assert window.run(frame, server.url) == "closed"
         assert any("frame" in each.lower() for each in window.console())

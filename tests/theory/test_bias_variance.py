@@ -341,6 +341,15 @@ def test_results_are_tables_and_words(classes):
     assert "BiasVariance of 5 fits on 40 rows" in repr(found[1])
 
 
+def test_progress_is_printed_and_the_fits_log_as_one(numbers, capsys, caplog):
+    X, y = numbers
+    with caplog.at_level("INFO", logger="committee"):
+        bias_variance(DecisionTreeRegressor(), X, y, n_rounds=4, verbose=1)
+    assert "bias_variance: 4 of 4 fits" in capsys.readouterr().err
+    (record,) = caplog.records
+    assert record.getMessage().startswith("bias_variance: 4 fits, ")
+
+
 def test_an_interrupt_ends_the_fits(ctrl_c):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3000, 20)), rng.normal(size=3000)

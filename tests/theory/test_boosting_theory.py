@@ -196,7 +196,9 @@ class Cauchy(Loss):
 
 
 @pytest.mark.parametrize(
-    "loss", ["squared_error", "absolute_error", Huber(delta=0.5), "log_loss", Cauchy()], ids=str
+    "loss",
+    ["squared_error", "absolute_error", Huber(delta=0.5), "log_loss", Cauchy()],
+    ids=["squared_error", "absolute_error", "huber", "log_loss", "cauchy"],
 )
 def test_each_step_is_the_best_function_with_its_best_coefficient(loss, rng):
     X = rng.normal(size=(25, 2))

@@ -203,10 +203,10 @@ def test_the_smallest_tables(iris):
     assert one.predict([[5.0]]).tolist() == ["a"]
     assert one.predict_proba([[5.0]]).tolist() == [[1.0]]
     told = one.explain_vote([[5.0]])
-    assert (told.answer, told.runner_up, told.flips) == ("a", None, ())
+    assert (told.prediction, told.runner_up, told.flips) == ("a", None, ())
     two = VotingClassifier(own_classifiers(), voting="soft").fit([[1.0], [2.0]], ["a", "b"])
     assert two.predict_proba([[1.0]]).sum() == pytest.approx(1)
     single = VotingRegressor([("t", GradientBoostingRegressor(n_estimators=2))]).fit([[1.0]], [2.0])
     assert single.predict([[3.0]]).tolist() == [2.0]
-    with pytest.raises(ValueError, match="cv deals the rows into 5 parts, but there are only 2"):
+    with pytest.warns(UserWarning, match="2 folds and not into 5: there are only 2 rows"):
         VotingClassifier(own_classifiers(), weights="accuracy").fit([[1.0], [2.0]], ["a", "b"])

@@ -199,7 +199,7 @@ def test_flips_flip_and_no_fewer_members_do(rule, tie_break, combined, rng):
         p = np.eye(n_classes)[p.argmax(axis=1)] if case % 3 == 0 else p.round(1)
         row = (p / p.sum(axis=1, keepdims=True)).reshape(1, -1)
         told = model.explain_vote(row)
-        assert told.answer == model.predict(row)[0]
+        assert told.prediction == model.predict(row)[0]
 
         def answer_if(places, row=row, told=told, model=model):
             changed = row.reshape(n_members, n_classes).copy()
@@ -212,7 +212,7 @@ def test_flips_flip_and_no_fewer_members_do(rule, tie_break, combined, rng):
         assert len(flips) == min(map(len, enough), default=0)
         if flips:
             n_flipped += 1
-            assert answer_if(flips) == told.runner_up != told.answer
+            assert answer_if(flips) == told.runner_up != told.prediction
         for place, name in enumerate(told.names):
             without = VotingClassifier(
                 [pair for k, pair in enumerate(model.estimators) if k != place],
@@ -225,7 +225,7 @@ def test_flips_flip_and_no_fewer_members_do(rule, tie_break, combined, rng):
             without.class_prior_ = model.class_prior_
             answer = without.predict(row)[0]
             assert told.without[place] == answer
-            assert (name in told.decisive) == (answer != told.answer)
+            assert (name in told.decisive) == (answer != told.prediction)
     assert n_flipped > 5
 
 
@@ -243,7 +243,7 @@ def test_votes_are_told():
     X = np.array([[1, 0, 0, 1, 0, 1], [0, 1, 0, 1, 0, 1.0]])
     votes = model.votes(X)
     assert votes.predicted.tolist() == [[0, 1, 1], [1, 1, 1]]
-    assert votes.answer.tolist() == [0, 1]
+    assert votes.prediction.tolist() == [0, 1]
     assert votes.agreement.tolist() == [0.5, 1.0]
     assert votes.to_frame().columns.tolist() == ["m0", "m1", "m2", "committee"]
     assert repr(votes) == "Votes(2 rows, 3 members)"
@@ -254,8 +254,15 @@ def test_votes_are_told():
         model.explain_vote(X)
     numbers = VotingRegressor([("a", SaysNumber(0)), ("b", SaysNumber(1))], weights=[3, 1])
     told = numbers.fit([[1.0, 2.0]], [1.0]).explain_vote([[4.0, 8.0]])
-    assert (told.answer, told.without, told.predicted) == (5.0, (8.0, 4.0), (4.0, 8.0))
+    assert (told.prediction, told.without, told.predicted) == (5.0, (8.0, 4.0), (4.0, 8.0))
     assert numbers.votes([[4.0, 8.0]]).predicted.tolist() == [[4.0, 8.0]]
+
+
+def test_a_committee_of_one_is_explained():
+    alone = VotingClassifier([("one", Says(0))]).fit(np.eye(2), [0, 1])
+    found = alone.explain_vote([[1.0, 0.0]])
+    assert found.without == (found.prediction,)
+    assert found.decisive == ()
 
 
 # --- what is refused ------------------------------------------------------------------------------

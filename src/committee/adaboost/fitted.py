@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from copy import copy
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from committee.adaboost.trace import AdaBoostTrace, RoundLog
 from committee.base.arrays import Floats
 from committee.base.params import check_bool, check_int, check_real, check_verbose, or_auto
 from committee.base.products import weighted_sum
+from committee.base.slicing import sliced
 from committee.base.work import resolve_threads
 from committee.evaluation.scored_target import resolve_metric
 from committee.files.parts import FITTED, Part, array, instance, list_of, maybe, whole
@@ -126,6 +128,22 @@ class FittedAdaBoost(MetaEstimator):
             return self.estimators_.schema.read(X, name)
         names = getattr(self, "feature_names_in_", None)
         return AnyTable.of_batch(X, names, self._n_features, name)
+
+    def _sliced(self, index: slice) -> NDArray[np.int64]:
+        return sliced(index, len(self), type(self).__name__, only_first=True)
+
+    def _picked(self, numbers: NDArray[np.int64]) -> Self:
+        """Return the committee after the first rounds."""
+        small, members, n_rounds = copy(self), self.estimators_, len(numbers)
+        if isinstance(members, TreeMembers):
+            small.estimators_ = members.picked(numbers)
+        else:
+            small.estimators_ = list(members[:n_rounds])
+        small.estimator_weights_ = self.estimator_weights_[:n_rounds]
+        small.estimator_errors_ = self.estimator_errors_[:n_rounds]
+        small._log = self._log.head(n_rounds)
+        small.set_params(n_estimators=n_rounds)
+        return small
 
     def _check_members(self) -> None:
         """Raise a ValueError unless each member has a weight: both may be shortened by hand."""

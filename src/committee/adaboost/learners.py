@@ -13,10 +13,12 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 
 from committee import _core
 from committee.base.arrays import Floats
 from committee.base.sampling import member_seed, seeded_clone
+from committee.members.training import fit_estimator
 from committee.tables.native_table import AnyTable, reads_tables, shown_target
 
 Groups = NDArray[np.uint32]
@@ -236,8 +238,8 @@ class AnyFitter:
         params = dict(self.fit_params)
         if self.sample is not None:
             rows = self._drawn(self.sample, distribution, number)
-            member.fit(self.table.take(rows, None), self.y[rows], **params)
-            return member
+            table, y = self.table.take(rows, None), self.y[rows]
+            return fit_estimator(member, table, y, params, is_classifier=is_classifier(member))
         # To estimators that read tables by themselves a row of weight zero is absent.
         is_whole = reads_tables(member) or bool((distribution > 0).all())
         rows = np.arange(len(distribution)) if is_whole else np.flatnonzero(distribution)
@@ -245,8 +247,7 @@ class AnyFitter:
         y = self._shown_y if is_whole else self.y[rows]
         # With a mean of one, as if there were no weights: to some learners their size matters.
         params["sample_weight"] = distribution[rows] * self.n_counted
-        member.fit(table, y, **params)
-        return member
+        return fit_estimator(member, table, y, params, is_classifier=is_classifier(member))
 
     @cached_property
     def _shown_y(self) -> Any:

@@ -15,6 +15,7 @@ from committee.adaboost.vote_rule import VoteRule
 from committee.adaboost.votes import AnyVotes, TreeVotes, make_votes
 from committee.base.arrays import Floats
 from committee.tables.target import read_known_classes
+from committee.theory.margins import margins_of_codes
 from committee.trees.tree_members import TreeMembers
 
 
@@ -232,11 +233,7 @@ class VotePredictions(FittedAdaBoost):
         """
         votes = self._total(X)
         codes = read_known_classes(y, self.classes_)[:, 0]
-        own = votes[np.arange(len(votes)), codes]
-        votes[np.arange(len(votes)), codes] = -np.inf
-        others = votes.max(axis=1, initial=0.0 if self.n_classes_ == 1 else -np.inf)
-        margins: Floats = (own - others) / np.abs(self.estimator_weights_).sum()
-        return margins
+        return np.asarray(margins_of_codes(votes, codes) / np.abs(self.estimator_weights_).sum())
 
     def predict_contributions(self, X: Any) -> Floats:
         """Return what each feature adds to the votes of each row.

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.auto.error_sketch import ErrorSketch
 from committee.base.arrays import Floats
+from committee.evaluation.error_sketch import ErrorSketch
 from committee.evaluation.scored_target import ScoredTarget
 from committee.files.codec_classes import register
 from committee.files.parts import Part, instance

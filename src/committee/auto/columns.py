@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from committee.files.codec_classes import register
 from committee.files.parts import NOTHING, TEXT, Part, instance, one_of, tuple_of
 from committee.tables.column import Column
 from committee.tables.conform import conformed_column
-from committee.tables.source import Columns, Source, read_once
+from committee.tables.source import Columns, Matrix, Source, read_once
 from committee.tables.table import TableSchema, read_table
 
 # What a column can become.
@@ -176,12 +177,32 @@ class FeatureReader:
 
     def read(self, source: Source) -> Source:
         """Return the features of a table with the columns of `fit`; each is made once."""
+        matrix = self._matrix(source)
+        if matrix is not None:
+            return read_once(matrix)
         raw = self.plan.apply(source)
 
         def read(position: int, where: str) -> Column:
             return conformed_column(raw, position, self.schema.features[position])
 
         return read_once(Columns(raw.n_rows, raw.n_features, raw.names, read))
+
+    def _matrix(self, source: Source) -> Matrix | None:
+        """Return the features of a table of numbers at once, where columns stay as they are."""
+        if not (isinstance(source, Matrix) and source.label == "number" and source.is_all_real()):
+            return None
+        if not self._takes_numbers:
+            return None
+        used = np.flatnonzero([use.use != "dropped" for use in self.plan.uses])
+        is_all = len(used) == source.n_features
+        matrix = source.take(None, None if is_all else used)
+        return replace(matrix, names=self.schema.names)
+
+    @cached_property
+    def _takes_numbers(self) -> bool:
+        """Whether all features are columns of numbers."""
+        is_number = [use.use in ("number", "dropped") for use in self.plan.uses]
+        return all(is_number) and all(each.label == "number" for each in self.schema.features)
 
     def _validate_loaded(self) -> None:
         if self.plan.names != self.schema.names:

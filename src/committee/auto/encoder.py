@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
 from committee.files.codec_classes import register
 from committee.files.parts import FLAG, REAL, Part, instance, real, tuple_of, whole
 from committee.tables.column import Column
-from committee.tables.source import Source
+from committee.tables.source import Matrix, Source
 
 _MOST_LEVELS = 30  # levels of a category that get a column of their own
 _MOST_SAMPLED = 100_000  # rows from which quantiles are taken
@@ -106,6 +108,8 @@ class MatrixEncoder:
     @classmethod
     def of(cls, source: Source) -> MatrixEncoder:
         """Find the scales and the frequent levels of a table."""
+        if isinstance(source, Matrix) and np.isfinite(source.values).all():
+            return cls(tuple(_scales(source.values)))
         return cls(tuple(_part_of(source.column(place)) for place in range(source.n_features)))
 
     def apply(self, source: Source) -> Floats:
@@ -118,6 +122,15 @@ class MatrixEncoder:
             else:
                 columns += part.columns(_reals(column))
         return np.column_stack(columns)
+
+
+def _scales(values: NDArray[Any]) -> Iterator[NumberScale]:
+    """Yield the scales of finite columns, as `_part_of` does, all at once."""
+    sample = values[:: max(1, len(values) // _MOST_SAMPLED)]
+    ends = values.max(axis=0).astype(np.float64) - values.min(axis=0)
+    quantiles = np.quantile(np.asarray(sample, np.float64), [0.05, 0.5, 0.95], axis=0)
+    for (low, centre, high), span in zip(quantiles.T, ends, strict=True):
+        yield NumberScale(float(centre), float((high - low) / 2 or span or 1.0), False)
 
 
 def _part_of(column: Column) -> NumberScale | LevelColumns:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 import warnings
 import zlib
@@ -21,7 +22,7 @@ from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import Resamples
 from committee.auto.findings.explain_time import seconds_to_explain
 from committee.auto.findings.findings import find
-from committee.auto.findings.importances import measure
+from committee.auto.findings.importances import ColumnImportances, measure
 from committee.auto.findings.unseen import Unseen
 from committee.auto.fold_members import FoldData, FoldMember
 from committee.auto.folds import RowOrder, Splits
@@ -36,6 +37,7 @@ from committee.auto.prediction import predict_values
 from committee.auto.profile import profiles
 from committee.auto.search import Interrupts, Search, leaderboard_of
 from committee.auto.selection import Selection
+from committee.auto.small_tree import SmallTree, small_tree
 from committee.base.arrays import Floats
 from committee.base.params import check_choice, check_real
 from committee.base.sampling import SeedUse, parameter_seed
@@ -153,6 +155,7 @@ class CommitteeFit:
         n_threads = resolve_threads(self.n_jobs)
         candidates = chosen_candidates(self.members, list(portfolio(size)), size, n_threads)
         fold_data = self._fold_data(features, encoder)
+        self._warn_of_lone_rows()
         self._check_metric(fold_data)
         leaks = self._leaks(reader, features, fold_data, size)
         fixed = {
@@ -172,6 +175,23 @@ class CommitteeFit:
         usual = micro(automatic_budget(size.n_rows, size.n_features, "good"))
         search = Search(fold_data, candidates, self.metric, usual, self.name, self.verbose)
         return OpenSearch(search, fold_data, fixed, size)
+
+    def _warn_of_lone_rows(self) -> None:
+        """Name classes of one row, which folds cannot hold out."""
+        if self.target.codes is None or self.order.times is not None:
+            return
+        counts = np.bincount(self.target.codes[:, 0])
+        lone = self.target.classes[0][counts == 1].tolist()
+        if len(lone) == 1:
+            warn(
+                f"the class {lone[0]!r} has one row, which all models are fitted to: scores do not "
+                "count it"
+            )
+        elif lone:
+            warn(
+                f"{len(lone)} classes have one row each, such as {lone[0]!r}: all models are "
+                "fitted to these rows, and scores do not count them"
+            )
 
     def _check_metric(self, fold_data: FoldData) -> None:
         """Raise unless the metric scores the rows of the folds, before models are fitted."""
@@ -202,6 +222,11 @@ class CommitteeFit:
         attributes = interrupts.finish(finish, len(found.fold_members))
         attributes["latency_"] = self._latency(attributes)
         attributes |= {"interrupted_": interrupts.has_come, "budget_": ledger.units}
+        attributes["_ending"] = found.reason
+        if self.verbose and (self.time_limit is not None or interrupts.has_come):
+            seconds = f"{ledger.seconds:.1f} s"
+            again = f"budget={ledger.units:.10g} makes the same committee again"
+            sys.stderr.write(f"{self.name}: {seconds} in all; {again}\n")
         # Fits that were cut off in the middle cannot go on.
         opened.is_sound = not interrupts.has_come
         attributes["_opened"] = opened if opened.n_bytes <= _KEPT_BYTES else None
@@ -373,7 +398,24 @@ class CommitteeFit:
         source, seed = self.table.opened(), parameter_seed(self.seed, SeedUse.IMPORTANCES)
         importances = measure(source, used, unseen, seed)
         findings = find(source, uses, unseen, importances, seed)
-        return {"importances_": importances, "findings_": findings}
+        found = {"importances_": importances, "findings_": findings}
+        tree = self._small_tree(fitted, importances, unseen, fold_data)
+        return found if tree is None else found | {"small_tree_": tree}
+
+    def _small_tree(
+        self,
+        fitted: dict[str, Any],
+        importances: ColumnImportances,
+        unseen: Unseen,
+        fold_data: FoldData,
+    ) -> SmallTree | None:
+        uses = fitted["columns_"]
+        places = {use.name: place for place, use in enumerate(uses) if use.use != "text"}
+        ranking = [places[name] for name in importances.ranking() if name in places]
+        features = fold_data.form(FEATURES).table.opened()
+        seed = parameter_seed(self.seed, SeedUse.DISTILLATION)
+        parts = [use.parts for use in uses]
+        return small_tree(features, parts, ranking, unseen, fitted.get("decision_"), seed)
 
     @staticmethod
     def _uses(fitted: dict[str, Any]) -> list[str]:

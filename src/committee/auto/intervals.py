@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from committee.auto.budget import forest_cost
-from committee.auto.error_sketch import ErrorSketch
 from committee.base.arrays import Floats
+from committee.evaluation.error_sketch import ErrorSketch
 from committee.evaluation.scored_target import ScoredTarget
 from committee.files.codec_classes import register
 from committee.files.parts import NOTHING, Part, instance, real
@@ -132,25 +132,11 @@ class IntervalRule:
 
     def bounds(self, features: Source, predicted: Floats, coverage: float) -> Floats:
         """Return the lower and the upper bound of each row, shape (n_rows, 2)."""
-        low, high = self.limits(coverage)
+        low, high = self.errors.limits(coverage)
         width = np.ones(len(predicted))
         if self.difficulty is not None:
             width = self.difficulty.of(features, predicted)
         return np.column_stack([predicted + low * width, predicted + high * width])
-
-    def limits(self, coverage: float) -> tuple[float, float]:
-        """Return between what the scaled error of a new row lies with a probability.
-
-        Half of what is missing to one is left out on each side. Where there are too few rows for
-        that, the absolute error is limited, which needs half as many.
-        """
-        side = (1 + coverage) / 2
-        low, high = self.errors.lower(side), self.errors.upper(side)
-        if np.isfinite([low, high]).all():
-            return low, high
-        weights = self.errors.upto - self.errors.below
-        limit = ErrorSketch.of(np.abs(self.errors.sizes), weights).upper(coverage)
-        return -limit, limit
 
     def check_loaded(self, n_features: int) -> None:
         """Raise ValueError unless a loaded rule reads so many features."""

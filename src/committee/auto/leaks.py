@@ -20,7 +20,7 @@ from committee.evaluation.scored_target import ScoredTarget
 from committee.files.codec_classes import register
 from committee.files.parts import TEXT, Part, one_of, real
 from committee.tables.column import Column
-from committee.tables.source import Source
+from committee.tables.source import Matrix, Source
 
 _LEAST_ROWS = 30
 # Scores from which on a column is named: one wrong class in a hundred costs four times as much as
@@ -31,6 +31,7 @@ _MOST_ROWS, _FEW_ROWS = 20_000, 300
 _BIN_ROWS, _MOST_BINS = 8, 2048
 _MOST_CELLS = 2**20  # bins times classes
 _PRIOR = 0.1  # rows that the overall mean counts as in each bin
+_BLOCK = 1000  # columns that are looked at together
 _COLUMN_COST, _ROW_COST = 1e-4, 1.5e-7  # units of a column, and of a row of it
 
 
@@ -178,17 +179,28 @@ class LeakSearch:
         rows = np.arange(0, truth.n_rows, max(1, truth.n_rows // _FEW_ROWS))
         values = truth.values[rows]
         sizes = np.zeros(len(flat))
-        for number, place in enumerate(flat):
-            column = self.features.column(place)
-            if column.levels is not None:
-                sizes[number] = np.inf  # codes have no order
-                continue
-            cells = np.asarray(column.values[rows], np.float64)
-            known = np.nan_to_num(cells, posinf=0.0, neginf=0.0)
-            each = [abs(_correlation(known, values[:, k])) for k in range(values.shape[1])]
-            sizes[number] = max(each)
+        for begin in range(0, len(flat), _BLOCK):
+            block = flat[begin : begin + _BLOCK]
+            cells = self._cells(block, rows)
+            each = [np.abs(_correlations(cells, values[:, k])) for k in range(values.shape[1])]
+            sizes[begin : begin + _BLOCK] = np.max(each, axis=0)
+            is_category = np.isnan(cells).all(axis=0)  # codes have no order: all are judged
+            sizes[begin : begin + _BLOCK][is_category] = np.inf
         kept = {flat[k] for k in np.argsort(-sizes, kind="stable")[:n_most].tolist()}
         return [[place for place in own if place in kept] for own in places]
+
+    def _cells(self, places: list[int], rows: Rows) -> Floats:
+        """Return columns of numbers, zero where they are not finite; of categories all are NaN."""
+        if isinstance(self.features, Matrix):
+            cells = np.asarray(self.features.values[np.ix_(rows, np.array(places))], np.float64)
+            return np.nan_to_num(cells, posinf=0.0, neginf=0.0)
+        columns = [self.features.column(place) for place in places]
+        found = np.full((len(rows), len(places)), np.nan)
+        for place, column in enumerate(columns):
+            if column.levels is None:
+                cells = np.asarray(column.values[rows], np.float64)
+                found[:, place] = np.nan_to_num(cells, posinf=0.0, neginf=0.0)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,10 +311,16 @@ def _feature_places(uses: Sequence[ColumnUse]) -> list[list[int]]:
 
 
 def _correlation(left: Floats, right: Floats) -> float:
-    with np.errstate(over="ignore", invalid="ignore"):
-        a, b = left - left.mean(), right - right.mean()
-        below = float(np.sqrt((a * a).sum() * (b * b).sum()))
-        return float((a * b).sum()) / below if 0 < below < np.inf else 0.0
+    return float(_correlations(left[:, np.newaxis], right)[0])
+
+
+def _correlations(left: Floats, right: Floats) -> Floats:
+    """Return the correlation of each column with a number; zero where there is none."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        a, b = left - left.mean(axis=0), right - right.mean()
+        below = np.sqrt((a * a).sum(axis=0) * (b * b).sum())
+        found = (a * b[:, np.newaxis]).sum(axis=0) / below
+    return np.where((below > 0) & np.isfinite(below), found, 0.0)
 
 
 def noted(uses: Sequence[ColumnUse], leaks: Sequence[Leak]) -> tuple[ColumnUse, ...]:

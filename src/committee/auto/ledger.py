@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 MICRO = 1_000_000  # millionths in a unit
@@ -22,6 +25,34 @@ def micro(units: float) -> int:
     (250000, 1)
     """
     return max(1, round(units * MICRO))
+
+
+# When the call began that the next fit belongs to, where it did something before the fit.
+_call_began: ContextVar[float | None] = ContextVar("call began", default=None)
+
+
+@contextmanager
+def counted_from(begin: float) -> Iterator[None]:
+    """Let the time limit of the fit in the block count from a moment before it.
+
+    Examples
+    --------
+    >>> with counted_from(5.0):
+    ...     began(), began() > 5.0  # what is fitted inside of the fit has a time of its own
+    (5.0, True)
+    """
+    token = _call_began.set(begin)
+    try:
+        yield
+    finally:
+        _call_began.reset(token)
+
+
+def began() -> float:
+    """Return when the call began that a fit belongs to, which is now unless it is known."""
+    begin = _call_began.get()
+    _call_began.set(None)
+    return time.monotonic() if begin is None else begin
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -23,6 +22,7 @@ from committee.auto.improve import improved
 from committee.auto.known_files import known_rows
 from committee.auto.latency import committee_cost
 from committee.auto.leaderboard import Leaderboard
+from committee.auto.ledger import began
 from committee.auto.metric import CommitteeMetric
 from committee.auto.portfolio import FEATURES, MATRIX, TABLE
 from committee.auto.prediction import member_values, predict_values
@@ -31,6 +31,7 @@ from committee.auto.reporting import Reporting
 from committee.base.arrays import Floats
 from committee.base.params import Estimator, check_real, check_seed
 from committee.base.work import FitLog, running_fit
+from committee.evaluation.metric_names import scorer_name
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.parts import (
     FITTED,
@@ -86,6 +87,7 @@ class AutoModel(CommitteeAnswers, Reporting):
         "_seed": whole(0, 2**64 - 1),
         "_fingerprint": whole(0, 2**32 - 1),
         "_budgets": tuple_of(real(0.0), least=1),
+        "_ending": maybe(TEXT),
     }
 
     quality: str
@@ -119,6 +121,7 @@ class AutoModel(CommitteeAnswers, Reporting):
     _seed: int
     _fingerprint: int
     _budgets: tuple[float, ...]
+    _ending: str
     _opened: Any
 
     _default_scoring: str
@@ -262,7 +265,7 @@ class AutoModel(CommitteeAnswers, Reporting):
         seed: int | None = None,
     ) -> CommitteeFit:
         """Read the rows and the parameters of a fit."""
-        begin = time.monotonic()
+        begin = began()
         seed = check_seed(self.random_state) if seed is None else seed
         table = AnyTable(X)
         running_fit().begin(table.n_rows, table.n_features)
@@ -275,7 +278,7 @@ class AutoModel(CommitteeAnswers, Reporting):
             rows = np.flatnonzero(target.counted)
             table, target = AnyTable(table.take(rows, None)), target.part(rows)
             order = order.part(rows)
-        scoring = self._default_scoring if self.scoring is None else self.scoring
+        scoring = self._default_scoring if self.scoring is None else scorer_name(self.scoring)
         resolve_metric(scoring, "scoring")
         metric = CommitteeMetric(target, self._scoring_for(scoring, target), "scoring")
         return CommitteeFit(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from committee.base.arrays import Floats
 from committee.files.codec_classes import register
 from committee.files.parts import TEXT, Part, array, real, whole
 from committee.tables.column import Column
-from committee.tables.source import Source
+from committee.tables.source import Matrix, Source
 
 _N_QUANTILES = 33
 _MOST_ROWS = 100_000  # that quantiles are taken of; both ends are of all rows
@@ -101,10 +101,16 @@ def profiles(uses: Sequence[ColumnUse], features: Source) -> tuple[ColumnProfile
     ([1.0, 4.0], [0.67, 0.33], 0.25)
     """
     found, place = [], 0
+    known = None  # of numbers that are all there, in one go
+    if isinstance(features, Matrix) and np.isfinite(features.values).all():
+        known = _quantiles(features.values)
     for use in uses:
-        if use.use != "dropped":
-            column = features.column(place)
-            found.append(_profile(use, place, column))
+        if use.use != "dropped" and known is not None:
+            found.append(
+                ColumnProfile(use.name, place, len(use.parts), known[place], np.empty(0), 0.0)
+            )
+        elif use.use != "dropped":
+            found.append(_profile(use, place, features.column(place)))
         place += len(use.parts)
     return tuple(found)
 
@@ -119,10 +125,16 @@ def _profile(use: ColumnUse, place: int, column: Column) -> ColumnProfile:
         values = np.asarray(column.values[~missing], np.float64)
         values = values[np.isfinite(values)]
         if len(values):
-            step = max(1, len(values) // _MOST_ROWS)
-            quantiles = np.quantile(values[::step], np.linspace(0, 1, _N_QUANTILES))
-            quantiles[[0, -1]] = values.min(), values.max()
+            quantiles = _quantiles(values[:, np.newaxis])[0]
     return ColumnProfile(use.name, place, len(use.parts), quantiles, shares, float(missing.mean()))
+
+
+def _quantiles(values: NDArray[Any]) -> Floats:
+    """Return quantiles of each column, shape (n_columns, n_quantiles)."""
+    sample = values[:: max(1, len(values) // _MOST_ROWS)]
+    quantiles = np.quantile(np.asarray(sample, np.float64), np.linspace(0, 1, _N_QUANTILES), axis=0)
+    quantiles[0], quantiles[-1] = values.min(axis=0), values.max(axis=0)
+    return np.ascontiguousarray(quantiles.T)
 
 
 def feature_column(use: ColumnUse, part: int, like: Column, values: Floats) -> Column:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.auto.committee import CommitteeClassifier, CommitteeRegressor
+from committee.auto.ledger import counted_from
 from committee.base.warn import warn
 from committee.io.column_format import FileFormat
 from committee.io.csv_table import CsvOptions
@@ -19,7 +22,7 @@ from committee.io.errors import counted, no_column
 from committee.io.reading import OpenedTable, open_files
 from committee.tables.column import Column
 from committee.tables.native_table import AnyTable
-from committee.tables.source import Source, open_source
+from committee.tables.source import Source, as_matrix, open_source
 
 TASKS = ("auto", "classification", "regression")
 
@@ -91,10 +94,10 @@ def train(data: Any, target: Any, *, task: str = "auto", **parameters: Any) -> A
     data : table, path or list of paths
         A pandas, polars or pyarrow table, or files: CSV with any delimiter, encoding and decimal
         mark, JSON lines, Parquet or Feather; text may be packed by gzip, bzip2, xz or zip.
-    target : str, Series or array
-        Name of the column to predict, or its values: a Series is known by its name, and a column of
-        this name is left out of the table. Rows in which the target is missing are left out, with a
-        warning.
+    target : str, int, Series or array
+        Name of the column to predict (its number, where columns have no names), or its values: a
+        Series is known by its name, and a column of this name is left out of the table. Rows in
+        which the target is missing are left out, with a warning.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" looks at the target: text, two values, or up to 20 whole numbers that repeat are
         classes; and so is what has a `positive` class, `costs` or a `threshold`. A line on
@@ -117,8 +120,16 @@ def train(data: Any, target: Any, *, task: str = "auto", **parameters: Any) -> A
     >>> type(model).__name__, model.member_names_[0] in str(model.leaderboard_)
     ('CommitteeClassifier', True)
     """
+    with counted_from(time.monotonic()):
+        return _trained(data, target, task, parameters)
+
+
+def _trained(data: Any, target: Any, task: str, parameters: dict[str, Any]) -> Any:
     decided = [name for name in _OF_CLASSES if parameters.get(name) is not None]
     opened = open_table(data)
+    if isinstance(target, Integral) and hasattr(data, "columns"):  # a frame with numbers as names
+        labels = list(data.columns)
+        target = labels.index(target) if target in labels else target
     problem = pose(opened, target, task, (), decided)
     if decided and not problem.is_classification:
         raise ValueError(f"{decided[0]} is for classification; task={task!r} was asked for")
@@ -157,8 +168,8 @@ def pose(
     ----------
     opened : OpenedTable
         The table.
-    target : str, Series or array
-        Name of the column to predict, or its values.
+    target : str, int, Series or array
+        Name or number of the column to predict, or its values.
     task : {"auto", "classification", "regression"}, default="auto"
         What kind it is.
     others : collection of str, default=()
@@ -169,7 +180,7 @@ def pose(
     source = opened.source
     if task not in TASKS:
         raise ValueError(f"task must be one of {TASKS}; got {task!r}")
-    target, column = _target_column(source, target)
+    target, column, own = _target_column(source, target)
     names = source.names or ()
     for name in others:
         if name not in names:
@@ -178,26 +189,40 @@ def pose(
     if len(present) == 0:
         raise ValueError(f"the target column {target!r} is empty")
     left_out = {target, *others}
-    used = [k for k in range(source.n_features) if k >= len(names) or names[k] not in left_out]
+    used = [
+        k
+        for k in range(source.n_features)
+        if k != own and (k >= len(names) or names[k] not in left_out)
+    ]
     if not used:
         raise ValueError(f"the table has no column besides the target {target!r}")
     rows = None if len(present) == source.n_rows else present
     taken = column if rows is None else column.take(rows)
+    if taken.values.dtype.kind == "f" and np.isinf(taken.values).any():
+        raise ValueError(f"the target {target!r} holds infinite values; expected finite ones")
     if task != "auto":
         is_classes, reason = task == "classification", "as given"
     elif decided:
         is_classes, reason = True, f"{decided[0]} is given"
     else:
         is_classes, reason = kind_of_target(taken)
-    X = source.take(rows, np.array(used, np.int64))
+    X = as_matrix(source.take(rows, np.array(used, np.int64)))
     y = target_values(taken, is_classes, target)
     n_left_out = source.n_rows - len(present)
     return Problem(X, y, is_classes, reason, target, n_left_out, opened.file_format)
 
 
-def _target_column(source: Source, target: Any) -> tuple[str, Column]:
-    """Return the name and the cells of the target."""
+def _target_column(source: Source, target: Any) -> tuple[str, Column, int | None]:
+    """Return the name and the cells of the target, and its place where it is in the table."""
     names = source.names
+    if names is None and isinstance(target, Integral) and not isinstance(target, bool):
+        place = int(target)
+        if not 0 <= place < source.n_features:
+            raise ValueError(
+                f"target must be a column of the table, which are numbered from 0 to "
+                f"{source.n_features - 1}; got {place}"
+            )
+        return f"column {place}", source.column(place), place
     if isinstance(target, str):
         if names is None:
             raise ValueError(
@@ -205,7 +230,8 @@ def _target_column(source: Source, target: Any) -> tuple[str, Column]:
             )
         if target not in names:
             raise ValueError(no_column(target, names, "the table"))
-        return target, source.column(names.index(target))
+        place = names.index(target)
+        return target, source.column(place), place
     if not hasattr(target, "__len__") or isinstance(target, dict | bytes):
         raise TypeError(
             "target must be the name of a column, or a value for each row of the table; got "
@@ -221,7 +247,7 @@ def _target_column(source: Source, target: Any) -> tuple[str, Column]:
     own = open_source(values)
     if own.n_features != 1:
         raise ValueError(f"target must be one column; got {own.n_features}")
-    return name if isinstance(name, str) and name else "target", own.column(0)
+    return name if isinstance(name, str) and name else "target", own.column(0), None
 
 
 def _one_column(values: Any) -> Any:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from sklearn.utils import get_tags
 
 from committee.bagging.bagged_trees import grow_members, runs_in_engine
 from committee.bagging.samples import Draws, SampleFits
+from committee.bagging.slicing import SlicedBagging
 from committee.base.arrays import Floats
 from committee.base.params import (
     check_bool,
@@ -27,6 +27,8 @@ from committee.base.params import (
     is_real,
 )
 from committee.base.sampling import RowSampler, plan_features, plan_rows
+from committee.base.slicing import Draws as MemberDraws
+from committee.base.slicing import JoinedSampler, refuse_changes
 from committee.base.warn import warn
 from committee.base.work import (
     Progress,
@@ -36,10 +38,10 @@ from committee.base.work import (
     resolve_threads,
     running_fit,
 )
-from committee.evaluation.oob import OOB_ATTRIBUTES, OobRecorder, weighted_median
+from committee.evaluation.oob import OobRecorder, weighted_median
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.parts import FITTED, NOTHING, Part, array, instance, list_of, maybe, whole
-from committee.members.meta_estimator import MetaEstimator, check_estimator_kind, takes_weights
+from committee.members.meta_estimator import check_estimator_kind, takes_weights
 from committee.members.output import MemberBlock, fitted_output
 from committee.members.training import TrainingData, is_own, prepared
 from committee.tables.native_table import AnyTable, data_fingerprint
@@ -54,15 +56,15 @@ _BLOCK = 8
 _SMALL_PREDICTION = 2**15
 
 
-class BaggingModel(MetaEstimator):
+class BaggingModel(SlicedBagging):
     """Base class of the bagging estimators."""
 
     _stored_parts: ClassVar[dict[str, Part]] = {
         "n_features_in_": maybe(whole(1, size="features")),
         "estimators_": instance(TreeMembers) | list_of(FITTED, "members", least=1),
         "estimator_weights_": maybe(array("f8", "members", low=0.0, finite=True)),
-        "_row_sampler": instance(RowSampler),
-        "_feature_sampler": NOTHING | instance(RowSampler),
+        "_row_sampler": instance(RowSampler, JoinedSampler),
+        "_feature_sampler": NOTHING | instance(RowSampler, JoinedSampler),
         "_seed": whole(),
         "_fingerprint": whole(-1),
     }
@@ -89,8 +91,8 @@ class BaggingModel(MetaEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     estimator_weights_: Floats
-    _row_sampler: RowSampler
-    _feature_sampler: RowSampler | None
+    _row_sampler: MemberDraws
+    _feature_sampler: MemberDraws | None
     _seed: int
     _fingerprint: int
 
@@ -335,25 +337,30 @@ class BaggingModel(MetaEstimator):
         names = getattr(self, "feature_names_in_", None)
         known = None if names is None else tuple(names)
         old, new = self._feature_sampler, draws.features
-        is_same = (
-            draws.rows.draws_like(self._row_sampler)
-            and (old is new is None or (old and new and new.draws_like(old)))
-            and (table.n_features, table.names) == (self._n_features, known)
-            and data_fingerprint(table, target.table) == self._fingerprint
+        has_same_draws = draws.rows.draws_like(self._row_sampler) and (
+            old is new is None or bool(old and new and new.draws_like(old))
         )
+        changed = {
+            "the columns of X": (table.n_features, table.names) != (self._n_features, known),
+            "what is drawn (the number of rows, weights, groups, or the parameters of draws)": (
+                not has_same_draws
+            ),
+        }
         for name in attributes.keys() & {"classes_", "n_outputs_"}:
-            is_same = is_same and np.array_equal(getattr(self, name), attributes[name])
-        if not is_same:
-            raise ValueError(
-                "warm_start=True adds members that learn from the table of the last fit in the "
-                "same way; the rows, columns, target, weights, groups or the parameters of the "
-                "draws have changed. Set warm_start=False to start anew"
-            )
+            value, now = getattr(self, name), attributes[name]
+            changed[f"{name}, {value!r} and now {now!r}"] = not np.array_equal(value, now)
+        found = [what for what, has_changed in changed.items() if has_changed]
+        if not found and data_fingerprint(table, target.table) != self._fingerprint:
+            found = ["the cells of X or the target, or members were left out or joined"]
+        refuse_changes("members", found)
 
     def _was_fitted_to(self, X: Any, y: Any) -> bool:
-        """Whether this is the training table; of frames only the targets are compared."""
-        target = self._read_target(y)[0]
-        return data_fingerprint(self._open(X), target.table) == self._fingerprint
+        """Whether this is the training table, in its order; never of tables that are no arrays."""
+        table = self._open(X)
+        cells = table.native
+        if not isinstance(cells, np.ndarray) or cells.dtype.kind not in "fiub":
+            return False
+        return data_fingerprint(table, self._read_target(y)[0].table) == self._fingerprint
 
     def _recorder(self, target: ScoredTarget) -> OobRecorder | None:
         if is_false(self.oob_score) and self.weighting is None:
@@ -365,25 +372,6 @@ class BaggingModel(MetaEstimator):
             use_median=self._uses_median(),
             is_weighted=self.weighting is not None,
         )
-
-    def _picked(self, numbers: NDArray[np.int64]) -> Self:
-        """Return an ensemble of some of the members; out-of-bag estimates are of all of them."""
-        small, rows, features = copy(self), self._row_sampler, self._feature_sampler
-        for name in (*OOB_ATTRIBUTES, "estimator_weights_"):
-            small.__dict__.pop(name, None)
-        if hasattr(self, "estimator_weights_"):
-            weights = self.estimator_weights_[numbers]
-            small.estimator_weights_ = weights / weights.sum()
-        members = self.estimators_
-        if isinstance(members, TreeMembers):
-            small.estimators_ = members.picked(numbers)
-        else:
-            small.estimators_ = [members[number] for number in numbers]
-        small._row_sampler = rows.picked(numbers)
-        small._feature_sampler = None if features is None else features.picked(numbers)
-        small._fingerprint = -1  # of no table: members can no longer join those of the last fit
-        small.set_params(n_estimators=len(numbers), warm_start=False)
-        return small
 
     # ---- predictions of the members ----
 

@@ -81,10 +81,10 @@ class SampleFits:
         drawn = np.flatnonzero(counts)
         try:
             member = self.data.fit(self._task(number, drawn, counts))
-        except ValueError as error:
+        except Exception as error:  # other libraries have kinds of their own
             member = self._fit_one_class(number, counts)
             if member is None:
-                if self._n_classes(counts) == 1 and hasattr(error, "__notes__"):
+                if 0 < self._n_classes(counts) < self.n_values and hasattr(error, "__notes__"):
                     error.__notes__[-1] += '; stratify="classes" keeps every class in every sample'
                 raise
         return member, self.predict(member, number) if self.wants_values else None
@@ -138,7 +138,7 @@ class SampleFits:
         rows = np.union1d(np.flatnonzero(counts), firsts)
         try:
             return self.data.fit(self._task(number, rows, counts))
-        except ValueError:
+        except Exception:  # a single class was not the reason
             return None
 
     def _n_classes(self, counts: NDArray[np.uint32]) -> int:

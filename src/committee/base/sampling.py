@@ -173,21 +173,24 @@ class RowSampler:
 
     def counts(self, member: int) -> NDArray[np.uint32]:
         """Return how often a member draws each row."""
-        number = member if self.numbers is None else int(self.numbers[member])
-        return self.plan.draw(row_seed(self.seed), number)
+        return self.plan.draw(row_seed(self.seed), self.origin(member)[1])
 
     def picked(self, members: NDArray[np.int64]) -> RowSampler:
         """Return the draws of some members, who are now numbered 0, 1, ..."""
         return replace(self, numbers=members if self.numbers is None else self.numbers[members])
+
+    def origin(self, member: int) -> tuple[int, int]:
+        """Return the seed of the ensemble that a member was made in, and its number there."""
+        return self.seed, member if self.numbers is None else int(self.numbers[member])
 
     def rows(self, member: int) -> NDArray[np.int64]:
         """Return the rows of a member in ascending order, a row drawn twice twice."""
         counts = self.counts(member)
         return np.repeat(np.arange(len(counts)), counts)
 
-    def draws_like(self, other: RowSampler) -> bool:
+    def draws_like(self, other: object) -> bool:
         """Whether both draw the same samples."""
-        return all(
+        return isinstance(other, RowSampler) and all(
             np.array_equal(getattr(self, field.name), getattr(other, field.name))
             for field in fields(self)
         )

@@ -11,17 +11,19 @@ from __future__ import annotations
 import ctypes
 import logging
 import math
+import mmap
 import multiprocessing
 import numbers
 import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar, copy_context
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,6 +31,8 @@ import joblib
 from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
+
+from committee.base.warn import warn
 
 _CGROUPS = Path("/sys/fs/cgroup")
 
@@ -159,14 +163,15 @@ class Progress:
         self._n_done += 1
         self.show(self._n_done)
 
-    def show(self, n_done: int) -> None:
-        """Print, if enough were done since the last time."""
+    def show(self, n_done: int, detail: str = "") -> None:
+        """Print, if enough were done since the last time; `detail` is more to say."""
         is_last = n_done == self._n_all and self._shown < n_done
         if self._step == 0 or (n_done // self._step == self._shown // self._step and not is_last):
             return
         self._shown = n_done
         seconds = time.monotonic() - self._begin
-        line = f"{self._name}: {n_done} of {self._n_all} {self._noun}, {seconds:.1f} s\n"
+        more = f"{detail}, " if detail else ""
+        line = f"{self._name}: {n_done} of {self._n_all} {self._noun}, {more}{seconds:.1f} s\n"
         sys.stderr.write(line)
 
 
@@ -264,6 +269,9 @@ class WorkingThreads:
 
 # --- side by side -------------------------------------------------------------------------------
 
+# The category of a warning, and its message.
+Notice = tuple[type[Warning], str]
+
 
 def count_workers(n_jobs: int | None, own: bool) -> int:
     """Return how many members are worked on side by side.
@@ -284,24 +292,72 @@ def in_order(
     use_threads: bool,
     own: bool,
 ) -> Iterator[Any]:
-    """Yield the results of calls that run side by side, in the order of the calls."""
-    if n_workers == 1:
+    """Yield the results of calls that run side by side, in the order of the calls.
+
+    Work with estimators of other libraries, ``own=False``, gives a warning once, at the end, and
+    not once a call.
+    """
+    if own and n_workers == 1:
         for arguments in calls:
             yield work(*arguments)
-        return
-    if own and use_threads:
+    elif own and use_threads:
         yield from _in_threads(work, calls, n_workers)
+    else:
+        notices: list[Notice] = []
+        for result, more in _with_notices(work, calls, n_workers, use_threads, own):
+            notices += more
+            yield result
+        for category, message in dict.fromkeys(notices):
+            warn(message, category)
+
+
+def _with_notices(
+    work: Callable[..., Any],
+    calls: Iterable[tuple[Any, ...]],
+    n_workers: int,
+    use_threads: bool,
+    own: bool,
+) -> Iterator[tuple[Any, list[Notice]]]:
+    """Yield the results of calls and the warnings of each, by joblib where there are workers."""
+    if n_workers == 1:
+        # Two threads that record at once could leave each other's filters behind.
+        is_main = threading.current_thread() is threading.main_thread()
+        for arguments in calls:
+            yield (_recorded if is_main else _unrecorded)(work, *arguments)
         return
     prefer = "threads" if use_threads else "processes"
     backend, _ = get_active_backend(prefer=prefer)
     # Results are used as they come, where the backend can; else they wait for the last one.
     kind = "generator" if getattr(backend, "supports_return_generator", False) else "list"
     parallel = Parallel(n_jobs=n_workers, prefer=prefer, return_as=kind)
+    in_threads = bool(getattr(backend, "uses_threads", False))
     # joblib shares the cores among processes, but not among threads.
-    is_crowded = getattr(backend, "uses_threads", False) and not own
+    is_crowded = in_threads and not own
     n_inner = max(1, usable_cores() // n_workers)
+    call = partial(_unrecorded if in_threads else _recorded, work)
     with _controller().limit(limits=n_inner) if is_crowded else nullcontext():
-        yield from parallel(delayed(work)(*arguments) for arguments in calls)
+        yield from parallel(delayed(call)(*arguments) for arguments in calls)
+
+
+def _recorded(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
+    """Do some work; return its result, and its warnings instead of giving them.
+
+    For processes, and for one thread alone: what Python does with warnings is the same for all
+    threads.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")  # the user's filters count when they are given
+        result = work(*arguments)
+    return result, [(each.category, str(each.message)) for each in caught]
+
+
+def _unrecorded(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
+    """Do some work that gives its warnings itself."""
+    return work(*arguments), []
+
+
+# The stack of a thread, and what the C library maps for what it allocates.
+_THREAD_BYTES = 160 * 2**20
 
 
 def _in_threads(
@@ -316,13 +372,35 @@ def _in_threads(
         with working, config_context(**config):
             return work(*arguments)
 
-    with ThreadPoolExecutor(n_workers) as pool:
+    if not _has_room(n_workers * _THREAD_BYTES):
+        yield from map(call, calls)
+        return
+    are_born = threading.Event()
+    with ThreadPoolExecutor(n_workers, initializer=are_born.wait) as pool:
         try:
-            yield from pool.map(lambda arguments: context.copy().run(call, arguments), calls)
+            try:
+                results = pool.map(lambda arguments: context.copy().run(call, arguments), calls)
+            finally:
+                are_born.set()
+            yield from results
         except BaseException:
-            # What waits was called off by `map`; who works would be waited for.
+            # What waits is called off; who works would be waited for.
+            pool.shutdown(wait=False, cancel_futures=True)
             working.interrupt()
             raise
+
+
+def _has_room(n_bytes: int) -> bool:
+    """Whether the process may map so much more.
+
+    Python waits forever for a thread that is born where no memory is left, so threads start where
+    there is room for all of them, and work only when all have started.
+    """
+    try:
+        mmap.mmap(-1, n_bytes).close()
+    except OSError:
+        return False
+    return True
 
 
 def plain_algebra(n_cells: int, own: bool) -> AbstractContextManager[Any]:

@@ -63,7 +63,8 @@ class GradientBoostingClassifier(ClassifierMixin, BoostingModel):
     max_features : int, float, {"sqrt", "log2", "log2+1"}, None or "auto", default="auto"
         Features drawn at each node; None, and a number above theirs, is all of them.
     verbose : int, default=0
-        1 prints progress on stderr about ten times, 2 after each round.
+        1 prints progress with the losses of training and validation rows on stderr about ten
+        times, 2 after each round.
     max_leaf_nodes : int, None or "auto", default="auto"
         Most leaves of a tree. "auto" is no limit where `max_depth` or `max_splits` is given.
     warm_start : bool, default=False
@@ -125,14 +126,17 @@ default=None
     scoring : str, callable or None, default=None
         What early stopping and the choice of the number of rounds look at: None the loss, else the
         name of a scorer, a metric of scikit-learn, or any other ``metric(y_true, y_pred)`` of
-        numbers or labels, the greater the better.
+        numbers or labels, the greater the better. Names of LightGBM and XGBoost are known too:
+        "auc" is "roc_auc", and an error such as "rmse" stands for minus the error.
     estimator : regressor or None, default=None
         A weak learner of your own, with scikit-learn's interface, in place of trees: it is fitted
         to the negative gradients. Parameters of trees are then not looked at, constraints refused,
         and ``n_estimators="auto"`` is 100: it is not for us to tune.
     callbacks : callable, list of callables or None, default=None
         Called after each round with the number of rounds and the `TrainingLog` so far; a fit ends
-        when one returns True. Not called for rounds that only choose the number of rounds.
+        when one returns True. While folds choose the number of rounds, they are called too, with
+        the mean validation loss over ``log.n_folds`` folds; True ends that search. In the fit of
+        the model that follows, `n_folds` is 0.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply `sample_weight`.
     n_jobs : int or None, default=None

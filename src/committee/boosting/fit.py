@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -17,10 +18,13 @@ from committee.base.work import FitLog, Progress, resolve_threads, running_fit
 from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum, start_of
 from committee.boosting.any_learner import AnyLearner
 from committee.boosting.defaults import BoostingChoices, choose
-from committee.boosting.fitted import FittedBoosting
+from committee.boosting.eval_sets import EvalSet, read_eval_sets
+from committee.boosting.fitted import FittedBoosting, params_until
+from committee.boosting.intervals import HeldOutErrors
 from committee.boosting.rounds import (
     BoostingJob,
     RoundChoice,
+    RoundSearch,
     SearchEnd,
     choose_rounds,
     warn_if_unsplit,
@@ -35,7 +39,8 @@ from committee.boosting.training_data import (
 from committee.boosting.tree_learner import TreeLearner, drawn_features
 from committee.boosting.warm_start import LastFit
 from committee.evaluation.content_order import Counts
-from committee.evaluation.early_stopping import Stopper, TrainingLog, Watch
+from committee.evaluation.early_stopping import Stopper, Watch
+from committee.evaluation.training_log import TrainingLog
 from committee.losses.objective import Objective
 from committee.tables.target import check_same_length, read_weights
 
@@ -71,6 +76,9 @@ class BoostingModel(FittedBoosting):
         *,
         eval_set: Any = None,
         groups: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
     ) -> Self:
         """Boost: fit one round of trees after another to what is still wrong.
 
@@ -83,13 +91,17 @@ class BoostingModel(FittedBoosting):
         sample_weight : array-like of shape (n_rows,) or None, default=None
             Weights of the rows. A row of weight two counts as the row twice, a row of weight zero
             is absent. Weights that are not whole numbers are brought to a mean of one.
-        eval_set : tuple (X, y) or (X, y, sample_weight), or None, default=None
+        eval_set : tuple (X, y) or (X, y, sample_weight), list or dict of these, or None
             Validation rows, whose loss is noted after each round; early stopping looks at them
             instead of holding out a part of the training rows. With ``n_estimators="auto"`` they
-            decide when to stop, unless ``early_stopping=False``.
+            decide when to stop, unless ``early_stopping=False``. Of several sets, which a dict
+            gives names, the last decides; `training_log_` has a column for each.
         groups : array-like of shape (n_rows,) or None, default=None
             Rows with the same value are held out together, or not at all, and drawn together with
             `subsample`.
+        X_val, y_val, sample_weight_val : table and array-like, or None, default=None
+            Validation rows as scikit-learn's `HistGradientBoostingClassifier` takes them, in place
+            of `eval_set`. A pipeline transforms X_val with ``transform_input=["X_val"]``.
 
         Returns
         -------
@@ -102,7 +114,9 @@ class BoostingModel(FittedBoosting):
         last = LastFit(dict(vars(self))) if is_warm else None
         seed = check_seed(params.random_state) if last is None else last.seed
         name = type(self).__name__
-        plan = BoostingFit(params, self._task(params), last, seed, name, X, eval_set)
+        held = (eval_set, X_val, y_val, sample_weight_val)
+        eval_sets = [] if all(each is None for each in held) else read_eval_sets(*held)
+        plan = BoostingFit(params, self._task(params), last, seed, name, X, eval_sets)
         with FitLog(name):
             attributes = plan.run(y, sample_weight, groups)
         # All together at the end: a fit that fails leaves the estimator as it was.
@@ -128,8 +142,8 @@ class BoostingFit:
         The class of the estimator, for messages.
     X : table
         The training table.
-    eval_set : tuple or None
-        Validation rows.
+    eval_sets : list of EvalSet
+        Validation rows; the last ones decide when to stop.
     """
 
     params: BoostingParameters
@@ -138,7 +152,7 @@ class BoostingFit:
     seed: int
     name: str
     X: Any
-    eval_set: Any
+    eval_sets: list[EvalSet]
 
     def run(self, y: Any, sample_weight: Any, groups: Any) -> dict[str, Any]:
         """Fit; return the fitted attributes."""
@@ -146,7 +160,7 @@ class BoostingFit:
         unbinned = TrainingTable.read(self.X, params)
         rows = self.read_rows(y, sample_weight, groups, unbinned)
         running_fit().begin(unbinned.n_rows, unbinned.n_features)
-        if self._stops and self.eval_set is None:
+        if self._stops and not self.eval_sets:
             rows = rows.without(self._held_out(rows))
             _log.debug("%s: learns from %d rows, others are held out", self.name, rows.n_counted)
         choices = self.choose(unbinned, rows)
@@ -157,9 +171,12 @@ class BoostingFit:
             last.check_continues(table, rows, params.init, attributes)
             last.warn_of_changes(params.of_rounds(choices.params(choices.n_estimators)))
         round_choice = None if last is None else last.round_choice
+        errors: HeldOutErrors | None = None
         if choices.n_folds > 0 and not self._stops:
             # Held-out rows decide how many rounds to do before all rows are learned from.
-            round_choice = self._choose_rounds(unbinned, table, rows, choices)
+            search = self._choose_rounds(unbinned, table, rows, choices)
+            round_choice = search.choice
+            errors = self._errors_of([job.watch for job in search.jobs], search.best_scores)
             choices = replace(choices, n_estimators=round_choice.n_rounds)
         start = self.start(rows) if last is None else last.start
         job = self._job(table, rows, choices, start)
@@ -168,6 +185,11 @@ class BoostingFit:
         if last is None and (params.init is None or isinstance(params.init, str)):
             warn_if_unsplit(self.name, rounds, rows, choices)
         attributes |= self._results(rounds, job, n_kept, table, choices.learning_rate)
+        if errors is None and job.watch is not None:
+            best = job.best_scores if self._stops else None
+            errors = self._errors_of([job.watch], [job.held_out_scores() if best is None else best])
+        if errors is not None:
+            attributes["_errors"] = errors
         searches = choices.n_folds > 0 and self._stops
         if searches and len(rounds) == n_rounds and not job.stopper.is_out_of_patience:
             self._warn_of_limit(choices)
@@ -200,13 +222,22 @@ class BoostingFit:
             "learning_rate_": choices.learning_rate,
             "round_choice_": round_choice,
             "chosen_params_": choices.params(fitted["n_estimators_"]),
-            "_params_of_rounds": self.params.of_rounds(choices.params(fitted["n_estimators_"])),
+            "_params_of_rounds": self._params_of_rounds(choices, fitted["n_estimators_"]),
         }
         if table.names is not None:
             attributes["feature_names_in_"] = np.array(table.names, dtype=object)
         if table.schema is not None:
             attributes["schema_"] = table.schema
         return attributes
+
+    def _params_of_rounds(
+        self, choices: BoostingChoices, n_rounds: int
+    ) -> list[tuple[int, dict[str, Any]]]:
+        """Return the parameters of all rounds, see `FittedBoosting`."""
+        before = [] if self.last is None else self.last.params_of_rounds
+        if before and before[-1][0] >= n_rounds:
+            return params_until(before, n_rounds)
+        return [*before, (n_rounds, self.params.of_rounds(choices.params(n_rounds)))]
 
     def _outcome(
         self,
@@ -231,7 +262,7 @@ class BoostingFit:
     @property
     def _stops(self) -> bool:
         """Whether the fit may end before all rounds are done."""
-        return self.params.stops_early(self.eval_set is not None)
+        return self.params.stops_early(bool(self.eval_sets))
 
     def read_rows(
         self, y: Any, sample_weight: Any, groups: Any, table: TrainingTable
@@ -282,7 +313,8 @@ class BoostingFit:
         table: TrainingTable,
         rows: TrainingRows,
         choices: BoostingChoices,
-    ) -> RoundChoice:
+    ) -> RoundSearch:
+        """Return a search for the number of rounds, when it is done."""
         if choices.n_folds == 1 or self._holds_out_last:
             parts = [self._held_out(rows)]
         else:
@@ -299,10 +331,24 @@ class BoostingFit:
         noun = f"rounds at most, in {len(parts)} part{'s' if len(parts) > 1 else ''} to choose"
         progress = self._progress(noun, choices.n_estimators)
         ends = SearchEnd.of(choices)
-        choice = choose_rounds(jobs, choices.n_estimators, ends, progress)
-        if choice.is_still_improving and not ends.reason(choice):
+        search = RoundSearch(
+            jobs,
+            choices.n_estimators,
+            ends,
+            callbacks=self.params.callback_list(),
+            keeps_scores=self.task.has_intervals,
+        )
+        choose_rounds(search, progress)
+        if search.choice.is_still_improving and not ends.reason(search.choice):
             self._warn_of_limit(choices)
-        return choice
+        return search
+
+    def _errors_of(
+        self, watches: Sequence[Watch | None], scores: Sequence[Floats]
+    ) -> HeldOutErrors | None:
+        """Return how far predictions of held-out rows are off, where intervals are made of it."""
+        known = [watch for watch in watches if watch is not None]
+        return HeldOutErrors.of(known, scores) if self.task.has_intervals else None
 
     def _warn_of_limit(self, choices: BoostingChoices) -> None:
         warn(
@@ -317,9 +363,9 @@ class BoostingFit:
         self, table: TrainingTable, fold: TrainingRows, choices: BoostingChoices
     ) -> BoostingJob:
         """Return the rounds of a fit that learns from all rows but a fold, and watches the fold."""
-        alone = replace(self, eval_set=None)
+        alone = replace(self, eval_sets=[])
         job = alone._job(table, fold, choices, alone.start(fold))
-        job.callbacks = ()  # these are called for the rounds that become the model
+        job.callbacks = ()  # these are called with the means over the folds
         job.notes_training = False
         return job
 
@@ -342,7 +388,7 @@ class BoostingFit:
         scores = rows.objective.from_scores(start.scores(self.X, rows.n_rows, rows.loss))
         # All rounds are measured by one loss, that of the start.
         scorer = rows.objective.prepared(scores)
-        watch = self._watch(table, rows, scorer, start)
+        *others, watch = self._watches(table, rows, scorer, start)
         tol = float(self.params.tol)
         if watch is not None and self.params.scoring is None:
             # Relative to the loss of the start, so that it does not depend on units.
@@ -350,7 +396,7 @@ class BoostingFit:
         patience = choices.patience if self._stops else None
         log, stopper = TrainingLog.empty(), Stopper(patience, tol)
         if self.last is not None:
-            self._replay(table, scores, watch)
+            self._replay(table, scores, [*others, watch])
             log, stopper = self.last.log, self.last.stopper(watch, scores, patience, tol)
         return BoostingJob(
             learner,
@@ -363,41 +409,64 @@ class BoostingFit:
             stopper,
             self.params.callback_list(),
             log,
+            others=self._named(others, watch),
+            table=table.table if table.schema is not None else table.table.native,
         )
 
-    def _watch(
+    def _watches(
         self, table: TrainingTable, rows: TrainingRows, scorer: Objective, start: BoostingStart
-    ) -> Watch | None:
-        """Return the validation rows: those given, or those held out."""
+    ) -> list[Watch | None]:
+        """Return the validation rows: those given, or those held out; None for none."""
+        if self.eval_sets:
+            return [self._watch_of(each, table, rows, scorer, start) for each in self.eval_sets]
+        held_out = rows.validation_part()
+        if held_out is None:
+            return [None]
+        numbers, part = held_out
         scoring = self.params.scoring
-        if self.eval_set is None:
-            held_out = rows.validation_part()
-            if held_out is None:
-                return None
-            numbers, part = held_out
-            return Watch(scorer.part(numbers, part.weights), part, scoring, rows=numbers)
-        X, y, *weight = _opened(self.eval_set)
+        return [Watch(scorer.part(numbers, part.weights), part, scoring, rows=numbers)]
+
+    def _watch_of(
+        self,
+        given: EvalSet,
+        table: TrainingTable,
+        rows: TrainingRows,
+        scorer: Objective,
+        start: BoostingStart,
+    ) -> Watch:
+        """Return rows that `fit` was given."""
         try:
-            validation, n_rows = table.read_validation(X, self.name)
-            weights = read_weights(weight[0] if weight else None, n_rows)
-            part = self.task.read_validation_target(y, weights, rows.target)
+            validation, n_rows = table.read_validation(given.X, self.name)
+            weights = read_weights(given.sample_weight, n_rows)
+            part = self.task.read_validation_target(given.y, weights, rows.target)
             check_same_length(n_rows, part.n_rows)
             check_rows(rows.loss, part)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"eval_set: {error}") from error
-        scores = scorer.from_scores(start.scores(X, n_rows, rows.loss))
+            where = given.argument if len(self.eval_sets) == 1 else f"eval_set {given.name!r}"
+            raise type(error)(f"{where}: {error}") from error
+        scores = scorer.from_scores(start.scores(given.X, n_rows, rows.loss))
         objective = scorer.of_rows(target_columns(part), weights)
-        return Watch(objective, part, scoring, table=validation, scores=scores)
+        return Watch(objective, part, self.params.scoring, table=validation, scores=scores)
 
-    def _replay(self, table: TrainingTable, scores: Floats, watch: Watch | None) -> None:
+    def _named(self, others: Sequence[Watch | None], watch: Watch | None) -> dict[str, Watch]:
+        """Return the validation rows by the names of their columns, where there are several."""
+        if not others:
+            return {}
+        names = [each.name for each in self.eval_sets]
+        pairs = zip(names, [*others, watch], strict=True)
+        return {name: each for name, each in pairs if each is not None}
+
+    def _replay(
+        self, table: TrainingTable, scores: Floats, watches: Sequence[Watch | None]
+    ) -> None:
         """Add the rounds of the last fit to the scores of training and of validation rows."""
         assert self.last is not None
         total: Any = self.last.sum
         n_threads = resolve_threads(self.params.n_jobs)
         total.replay(table.table, scores, n_threads)
-        if watch is not None and watch.scores is not None:
-            validation = total.read(_opened(self.eval_set)[0], self.name)
-            total.replay(validation, watch.scores, n_threads)
+        for watch, given in zip(watches, self.eval_sets, strict=False):
+            if watch is not None and watch.scores is not None:
+                total.replay(total.read(given.X, self.name), watch.scores, n_threads)
 
     def _progress(self, noun: str, n_all: int) -> Progress:
         return Progress(self.name, noun, n_all, int(self.params.verbose))
@@ -439,14 +508,3 @@ class BoostingFit:
             rates = [learning_rate] * len(rounds)
             more = LearnerSum(rounds, rates, table.names, table.n_features)
         return more if before is None else before.joined(more)
-
-
-def _opened(eval_set: Any) -> tuple[Any, ...]:
-    if isinstance(eval_set, list) and len(eval_set) == 1:
-        (eval_set,) = eval_set  # as LightGBM and XGBoost take it
-    if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
-        raise TypeError(
-            "eval_set must be a tuple (X, y) or (X, y, sample_weight); got "
-            f"{type(eval_set).__name__}"
-        )
-    return eval_set

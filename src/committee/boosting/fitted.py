@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from copy import copy
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
 from committee.base.params import Estimator, check_choice
+from committee.base.slicing import sliced
 from committee.base.work import resolve_threads
 from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum
 from committee.boosting.defaults import check_chosen
+from committee.boosting.intervals import HeldOutErrors
 from committee.boosting.rounds import RoundChoice
 from committee.boosting.task import BoostingParameters
-from committee.evaluation.early_stopping import TrainingLog
+from committee.evaluation.training_log import TrainingLog
 from committee.files.parts import NOTHING, Part, any_of, instance, maybe, whole
 from committee.losses.loss import Loss
 from committee.losses.objective import Objective
@@ -27,6 +30,37 @@ from committee.trees.trees import DecisionTreeRegressor
 
 # A prediction of fewer rows is not worth asking how many threads there are.
 _FEW_ROWS = 32
+
+
+# What shapes a tree of a round, by the names of its parameters.
+_TREE_PARAMS = (
+    "max_depth",
+    "max_leaf_nodes",
+    "max_features",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "min_impurity_decrease",
+    "ccp_alpha",
+    "split_finding",
+    "max_bins",
+    "monotonic_cst",
+)
+
+
+def params_until(
+    made: list[tuple[int, dict[str, Any]]], n_rounds: int
+) -> list[tuple[int, dict[str, Any]]]:
+    """Return the parameters of the first rounds.
+
+    Examples
+    --------
+    >>> params_until([(10, {"max_depth": 1}), (20, {"max_depth": 2})], 15)
+    [(10, {'max_depth': 1}), (15, {'max_depth': 2})]
+    """
+    begins = [0, *(end for end, _ in made)]
+    pairs = zip(begins, made, strict=False)
+    return [(min(end, n_rounds), params) for begin, (end, params) in pairs if begin < n_rounds]
 
 
 class FittedBoosting(Estimator, ABC):
@@ -47,6 +81,7 @@ class FittedBoosting(Estimator, ABC):
         "_seed": whole(),
         "_fingerprint": whole(-1),
         "_n_rows": whole(1),
+        "_errors": maybe(instance(HeldOutErrors)),
     }
     _fitted_attribute = "_sum"
 
@@ -64,7 +99,9 @@ class FittedBoosting(Estimator, ABC):
     _seed: int
     _fingerprint: int
     _n_rows: int
-    _params_of_rounds: dict[str, Any]
+    _errors: HeldOutErrors
+    # Up to which round, and with which parameters; several after warm starts that changed them.
+    _params_of_rounds: list[tuple[int, dict[str, Any]]]
     training_log_: TrainingLog
     round_choice_: RoundChoice | None
     chosen_params_: dict[str, Any]
@@ -142,12 +179,15 @@ class FittedBoosting(Estimator, ABC):
 
     @property
     def oob_improvement_(self) -> Floats:
-        """By how much each round lowered the loss of the rows it had not drawn."""
-        return self._logged_out_of_bag("oob_improvement")
+        """By how much each round lowered the loss of the rows it had not drawn.
+
+        Zero for rounds that drew all rows, before a warm start with ``subsample < 1.0``.
+        """
+        return np.nan_to_num(self._logged_out_of_bag("oob_improvement"))
 
     @property
     def oob_scores_(self) -> Floats:
-        """Loss after each round of the rows that it had not drawn."""
+        """Loss after each round of the rows that it had not drawn; NaN where it drew all."""
         return self._logged_out_of_bag("oob_loss")
 
     @property
@@ -191,13 +231,59 @@ class FittedBoosting(Estimator, ABC):
             members[place] = self._member(*place)
         return members
 
+    @estimators_.setter
+    def estimators_(self, trees: Any) -> None:
+        raise AttributeError(
+            f"estimators_ of {type(self).__name__} cannot be set: the trees are kept in one piece. "
+            "model[:50] is the model after the first 50 rounds; to add rounds, fit with "
+            "warm_start=True and a larger n_estimators"
+        )
+
+    def __len__(self) -> int:
+        """Return the number of rounds."""
+        self._check_fitted()
+        return self._sum.n_rounds
+
+    def __getitem__(self, index: int | slice) -> Any:
+        """Return the members of a round, or a model: ``model[:50]`` is that after 50 rounds."""
+        self._check_fitted()
+        if isinstance(index, slice):
+            n_rounds = len(sliced(index, len(self), type(self).__name__, only_first=True))
+            return self._after(n_rounds)
+        number = range(len(self))[index]  # raises IndexError, knows negative numbers
+        members = np.empty(self._sum.n_columns, dtype=object)
+        members[:] = [self._member(number, column) for column in range(self._sum.n_columns)]
+        return members
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        return (self[number] for number in range(len(self)))
+
+    def _after(self, n_rounds: int) -> Self:
+        """Return the model after the first rounds."""
+        small = copy(self)
+        small._sum = self._sum.head(n_rounds)
+        small.training_log_ = self.training_log_.head(n_rounds)
+        if n_rounds != len(self):
+            small.__dict__.pop("_errors", None)  # of all rounds
+        small.best_iteration_ = min(self.best_iteration_, n_rounds)
+        small.n_estimators_ = n_rounds
+        small.chosen_params_ = self.chosen_params_ | {"n_estimators": n_rounds}
+        small._params_of_rounds = params_until(self._params_of_rounds, n_rounds)
+        small.set_params(n_estimators=n_rounds)
+        return small
+
     def _member(self, number: int, column: int) -> Any:
         if isinstance(self._sum, LearnerSum):
             return self._sum.rounds[number][column]
         tree = self._sum.forests[column].tree(number)
-        model = DecisionTreeRegressor()
+        model = DecisionTreeRegressor(**self._params_of_trees(number))
         model._adopt(tree, self._sum.tree_schema, None, n_outputs_=1)
         return model
+
+    def _params_of_trees(self, number: int) -> dict[str, Any]:
+        """Return the parameters of the trees of a round, as far as trees have them."""
+        params = next((params for end, params in self._params_of_rounds if number < end), {})
+        return {name: value for name, value in params.items() if name in _TREE_PARAMS}
 
     def _trees(self, what: str) -> TreeSum:
         self._check_fitted()
@@ -212,11 +298,12 @@ class FittedBoosting(Estimator, ABC):
         # Files from before the number of rounds was chosen have neither.
         self.__dict__.setdefault("round_choice_", None)
         self.__dict__.setdefault("chosen_params_", {})
+        self._params_of_rounds = []
         total, start = self._sum, self._start
         if self.chosen_params_:
             check_chosen(self.chosen_params_)
             params = BoostingParameters.of(self)
-            self._params_of_rounds = params.of_rounds(self.chosen_params_)
+            self._params_of_rounds = [(self.n_estimators_, params.of_rounds(self.chosen_params_))]
         if self.n_outputs_ > total.n_columns:
             raise ValueError("the trees do not fit the outputs")
         n_columns = self._objective.n_columns

@@ -91,7 +91,7 @@ class FoldFits:
         if n_workers > 1:
             params = replace(params, n_jobs=1)
         seed = check_seed(params.random_state)
-        plan = BoostingFit(params, model._task(params), None, seed, type(model).__name__, X, None)
+        plan = BoostingFit(params, model._task(params), None, seed, type(model).__name__, X, [])
         unbinned = TrainingTable.read(X, params)
         rows = plan.read_rows(y, sample_weight, None, unbinned)
         choices = plan.choose(unbinned, rows)

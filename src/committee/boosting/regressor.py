@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.dummy import DummyRegressor
 
 from committee.base.arrays import Floats
+from committee.base.params import check_real
 from committee.boosting.fit import BoostingModel
 from committee.boosting.task import NumberTask
 from committee.losses.loss import Loss
@@ -64,7 +65,8 @@ or Loss, default="squared_error"
     alpha : float, default=0.9
         The quantile of "quantile", or the share of inliers of "huber".
     verbose : int, default=0
-        1 prints progress on stderr about ten times, 2 after each round.
+        1 prints progress with the losses of training and validation rows on stderr about ten
+        times, 2 after each round.
     max_leaf_nodes : int, None or "auto", default="auto"
         Most leaves of a tree. "auto" is no limit where `max_depth` or `max_splits` is given.
     warm_start : bool, default=False
@@ -126,14 +128,17 @@ default=None
     scoring : str, callable or None, default=None
         What early stopping and the choice of the number of rounds look at: None the loss, else the
         name of a scorer, a metric of scikit-learn, or any other ``metric(y_true, y_pred)`` of
-        numbers or labels, the greater the better.
+        numbers or labels, the greater the better. Names of LightGBM and XGBoost are known too:
+        "auc" is "roc_auc", and an error such as "rmse" stands for minus the error.
     estimator : regressor or None, default=None
         A weak learner of your own, with scikit-learn's interface, in place of trees: it is fitted
         to the negative gradients. Parameters of trees are then not looked at, constraints refused,
         and ``n_estimators="auto"`` is 100: it is not for us to tune.
     callbacks : callable, list of callables or None, default=None
         Called after each round with the number of rounds and the `TrainingLog` so far; a fit ends
-        when one returns True. Not called for rounds that only choose the number of rounds.
+        when one returns True. While folds choose the number of rounds, they are called too, with
+        the mean validation loss over ``log.n_folds`` folds; True ends that search. In the fit of
+        the model that follows, `n_folds` is 0.
     quantiles : sequence of float or None, default=None
         Several quantiles for "quantile", with a tree for each in every round; `alpha` is then not
         looked at.
@@ -348,6 +353,59 @@ default=None
             Predictions. Several quantiles of a row never cross.
         """
         return self._predicted(self._scores(X))
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """Return bounds that hold the target of a new row with a given probability.
+
+        Needs rows that the model has not learned from: those that choose an automatic number of
+        rounds, those that early stopping holds out, or an `eval_set`.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of `fit`.
+        coverage : float, default=0.9
+            In (0, 1): how many of such intervals shall hold their target.
+
+        Returns
+        -------
+        bounds : ndarray of float64, shape (n_rows, 2) or (n_rows, n_outputs, 2)
+            Lower and upper bounds; infinite if there were too few held-out rows for the coverage.
+            With several outputs each has the coverage on its own.
+
+        Notes
+        -----
+        Conformal prediction: the bounds are the prediction plus quantiles of the errors on
+        held-out rows, so they are equally wide everywhere; with a loss for counts or positive
+        numbers ("poisson", "gamma", "tweedie") they are wider where more is predicted. With
+        ``loss="quantile"`` and several `quantiles` they are the lowest and the highest of these,
+        made wider or narrower everywhere by what held-out rows ask for: wide where the target is
+        noisy, and with the coverage that quantiles alone do not have.
+
+        The probability is over training tables and new rows together, from one source: it is an
+        average over rows, not a promise for each kind of row.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from committee import GradientBoostingRegressor
+        >>> generator = np.random.default_rng(0)
+        >>> X = generator.uniform(size=(2000, 1))
+        >>> y = X[:, 0] + generator.normal(size=2000)
+        >>> model = GradientBoostingRegressor(random_state=0).fit(X[:1000], y[:1000])
+        >>> low, high = model.predict_interval(X[1000:], coverage=0.8).T
+        >>> bool(0.75 < ((low <= y[1000:]) & (y[1000:] <= high)).mean() < 0.85)
+        True
+        """
+        coverage = check_real("coverage", coverage, 0.0, 1.0, include_low=False, include_high=False)
+        self._check_fitted()
+        if not hasattr(self, "_errors"):
+            raise ValueError(
+                "predict_interval needs rows that the model has not learned from: fit with "
+                'n_estimators="auto", early_stopping=True or an eval_set'
+            )
+        bounds = self._errors.bounds(self._loss, self.predict(X), coverage)
+        return bounds[:, 0] if bounds.shape[1] == 1 else bounds
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R2, the share of the variance of the target that is explained.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -23,7 +23,8 @@ from committee.base.work import Progress, in_order
 from committee.boosting.defaults import BoostingChoices
 from committee.boosting.training_data import RoundDraws, RoundRows, TrainingRows
 from committee.boosting.tree_learner import left_range
-from committee.evaluation.early_stopping import LogWriter, Stopper, TrainingLog, Watch
+from committee.evaluation.early_stopping import Stopper, Watch
+from committee.evaluation.training_log import LOGGED, LogWriter, TrainingLog, of_columns
 from committee.files.codec_classes import register
 from committee.files.parts import FLAG, Part, array, whole
 from committee.losses.arithmetic import LARGEST, mean_loss
@@ -62,6 +63,15 @@ class BoostingJob:
         Of the rounds before these.
     notes_training : bool, default=True
         Whether the log has the loss of the training rows.
+    others : dict of str to Watch
+        All validation rows by their names, where there are several sets; `watch` is among them.
+    table : object, default=None
+        The training table, as the learner reads it.
+
+    Attributes
+    ----------
+    best_scores : ndarray of float64 or None
+        Scores of the validation rows after the best round.
     """
 
     learner: Any
@@ -75,6 +85,9 @@ class BoostingJob:
     callbacks: Sequence[Callback] = ()
     log: TrainingLog = field(default_factory=TrainingLog.empty)
     notes_training: bool = True
+    others: dict[str, Watch] = field(default_factory=dict)
+    table: Any = None
+    best_scores: Floats | None = None
 
     def run(self, begin: int, end: int, progress: Progress) -> list[list[Any]]:
         """Boost from round `begin` to before `end`; return the members of each round."""
@@ -82,7 +95,7 @@ class BoostingJob:
         notes_oob = self.draws is not None and self.notes_training
         before = self.scorer.row_losses(self.scores) if notes_oob else None
         rounds: list[list[Any]] = []
-        writer = LogWriter(self.log)
+        writer = LogWriter(self.log, self._columns_of_others())
         bound = float(np.abs(self.scores).max(initial=0.0))
         for number in range(begin, end):
             sample = self._rows(number)
@@ -102,10 +115,8 @@ class BoostingJob:
                 entries = {"train_loss": self.scorer.mean_loss(self.scores)}
             wants_stop = self._watch(members, entries, number + 1)
             writer.add(entries | {"seconds": time.monotonic() - started})
-            progress.show(number + 1)
-            # Every callback is called for every round.
-            results = [callback(number + 1, writer.log) for callback in self.callbacks]
-            if wants_stop or any(map(_is_true, results)):
+            progress.show(number + 1, _in_words(entries))
+            if _called(self.callbacks, number + 1, writer.log) or wants_stop:
                 break
         self.log = writer.log
         return rounds
@@ -135,16 +146,67 @@ class BoostingJob:
         """Add the loss of validation rows to the log; return whether to stop."""
         if self.watch is None:
             return False
-        if self.watch.scores is not None:
+        entries |= self._look(self.watch, members)
+        for name, other in self.others.items():
+            found = entries if other is self.watch else self._look(other, members)
+            for what in ("loss", "score"):
+                if f"validation_{what}" in found:
+                    entries[f"{name}_{what}"] = found[f"validation_{what}"]
+        wants_stop = self.stopper.add(self.watch.badness(entries, n_rounds))
+        if self.stopper.best == n_rounds:
+            self.best_scores = self.held_out_scores()
+        return wants_stop
+
+    def held_out_scores(self) -> Floats:
+        """Return a copy of the scores of the validation rows as they are now."""
+        assert self.watch is not None
+        if self.watch.rows is not None:
+            return np.asfortranarray(self.scores[self.watch.rows])
+        assert self.watch.scores is not None
+        return self.watch.scores.copy(order="F")
+
+    def after(self, scores: Floats, rounds: Sequence[Sequence[Any]]) -> Floats:
+        """Return scores of held-out rows of the training table after some more rounds."""
+        assert self.watch is not None
+        scores = scores.copy(order="F")
+        for members in rounds:
             for column, member in enumerate(members):
-                self.watch.scores[:, column] += self.learner.steps(member, self.watch.table)
-        entries |= self.watch.look(self.scores)
-        return self.stopper.add(self.watch.badness(entries, n_rounds))
+                scores[:, column] += self.learner.steps(member, self.table)[self.watch.rows]
+        return scores
+
+    def _look(self, watch: Watch, members: list[Any]) -> dict[str, float]:
+        """Add members to the scores of validation rows; return their loss and score."""
+        if watch.scores is not None:
+            for column, member in enumerate(members):
+                watch.scores[:, column] += self.learner.steps(member, watch.table)
+        return watch.look(self.scores)
+
+    def _columns_of_others(self) -> list[str]:
+        kinds = ["loss"] if self.watch is None or self.watch.scoring is None else ["loss", "score"]
+        return [f"{name}_{kind}" for name in self.others for kind in kinds]
 
 
-def _is_true(value: Any) -> bool:
-    """Whether a callback returned True; anything else does not end a fit."""
-    return isinstance(value, bool | np.bool_) and bool(value)
+def _called(callbacks: Sequence[Callback], n_rounds: int, log: TrainingLog) -> bool:
+    """Call every callback; return whether one of them returned True, and nothing else."""
+    results = [callback(n_rounds, log) for callback in callbacks]
+    return any(isinstance(each, bool | np.bool_) and bool(each) for each in results)
+
+
+def _in_words(entries: Mapping[str, float]) -> str:
+    """Return what progress says of a round.
+
+    Examples
+    --------
+    >>> _in_words({"train_loss": 0.51234, "seconds": 2.0, "validation_loss": 0.6})
+    'train loss 0.5123, validation loss 0.6'
+    """
+    has_names = not entries.keys() <= set(LOGGED)  # then one of them is that of `validation_loss`
+    double = ("validation_loss", "validation_score") if has_names else ()
+    return ", ".join(
+        f"{name.replace('_', ' ')} {value:.4g}"
+        for name, value in entries.items()
+        if name.endswith(("_loss", "_score")) and name not in double
+    )
 
 
 def _mean_of(losses: Floats, weights: Floats) -> float:
@@ -334,6 +396,10 @@ class RoundSearch:
         Threads that run jobs side by side.
     keeps_members : bool, default=False
         Whether `made` gets the members of all rounds.
+    callbacks : sequence of callable, default=()
+        Called with the number of rounds and a log of means over the folds; True ends the search.
+    keeps_scores : bool, default=False
+        Whether `best_scores` gets the scores of held-out rows.
 
     Attributes
     ----------
@@ -345,6 +411,8 @@ class RoundSearch:
         The curve so far, and its best round; after the first step.
     reason : str
         Why there are no more rounds; empty as long as it may go on.
+    best_scores : list of ndarray of float64
+        The scores of the rows held out of each job after the best number of rounds so far.
     """
 
     jobs: Sequence[BoostingJob]
@@ -352,7 +420,10 @@ class RoundSearch:
     ends: SearchEnd
     n_workers: int = 1
     keeps_members: bool = False
+    callbacks: Sequence[Callback] = ()
+    keeps_scores: bool = False
     n_rounds: int = 0
+    best_scores: list[Floats] = field(default_factory=list)
     made: list[list[list[Any]]] = field(default_factory=list)
     choice: RoundChoice = field(init=False)
     reason: str = ""
@@ -360,44 +431,59 @@ class RoundSearch:
     def step(self, n_rounds: int = _STEP) -> None:
         """Boost all folds by some rounds, and look at the curves."""
         end = min(self.n_rounds + n_rounds, self.most)
+        scores = [job.held_out_scores() for job in self.jobs] if self.keeps_scores else []
         made = _side_by_side(self.jobs, self.n_rounds, end, self.n_workers)
         curves = np.array([_curve(job) for job in self.jobs])
         is_score = any(job.watch is not None and job.watch.scoring is not None for job in self.jobs)
         choice = RoundChoice.of_curves(curves, is_score)
         reason = self.ends.reason(choice) or ("the limit was reached" if end == self.most else "")
+        called_off = self._call_each(end) if self.callbacks else None
+        if called_off is not None:
+            choice = RoundChoice.of_curves(curves[:, :called_off], is_score)
+            reason = "a callback ended the search"
         # What is known of a step changes at once: after an interrupt the step before counts.
         own = (curves.argmin(axis=1) + 1).tolist()
         if reason:
             _log.debug("%s, by part %s; %s", choice.summary, own, reason)
         if self.keeps_members:
             before = self.made or [[] for _ in self.jobs]
-            made = [[*old, *new] for old, new in zip(before, made, strict=True)]
-            self.made = made
+            self.made = [[*old, *new] for old, new in zip(before, made, strict=True)]
+        n_more = choice.n_rounds - self.n_rounds
+        if n_more > 0:  # the best round is one of these
+            trios = zip(self.jobs, scores, made, strict=False)
+            self.best_scores = [job.after(each, new[:n_more]) for job, each, new in trios]
         self.choice, self.n_rounds, self.reason = choice, end, reason
 
+    def _call_each(self, end: int) -> int | None:
+        """Call the callbacks for each new round; return the round at which one wants to end."""
+        log = _mean_log([job.log for job in self.jobs])
+        for n_rounds in range(self.n_rounds + 1, end + 1):
+            if _called(self.callbacks, n_rounds, log.head(n_rounds)):
+                return n_rounds
+        return None
 
-def choose_rounds(
-    jobs: Sequence[BoostingJob], most: int, ends: SearchEnd, progress: Progress
-) -> RoundChoice:
+
+def _mean_log(logs: Sequence[TrainingLog]) -> TrainingLog:
+    """Return the means over the folds, as far as all of them know something."""
+    tables = [log.columns() for log in logs]
+    means = {name: np.mean([each[name] for each in tables], axis=0) for name in tables[0]}
+    return of_columns(means, len(logs))
+
+
+def choose_rounds(search: RoundSearch, progress: Progress) -> None:
     """Boost all folds side by side until their mean curve has turned, or falls too slowly.
 
     Parameters
     ----------
-    jobs, most, ends
-        See `RoundSearch`.
+    search : RoundSearch
+        Has not begun.
     progress : Progress
         Shows the number of rounds after each step.
-
-    Returns
-    -------
-    choice : RoundChoice
-        The curve, and its best round.
     """
-    search = RoundSearch(jobs, most, ends)
     while not search.reason:
         search.step()
-        progress.show(search.n_rounds)
-    return search.choice
+        what = "validation score" if search.choice.is_score else "validation loss"
+        progress.show(search.n_rounds, f"{what} {search.choice.mean[-1]:.4g}")
 
 
 def _side_by_side(

@@ -6,6 +6,7 @@ and class weights.
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -143,6 +144,8 @@ class BoostingParameters:
                 "callbacks must be None, a function of (round, log) or a list of these; got "
                 f"{given!r}"
             )
+        for call in calls:
+            _check_signature(call)
         return list(calls)
 
     def check(self, groups: Any) -> None:
@@ -180,6 +183,22 @@ class BoostingParameters:
                 )
 
 
+def _check_signature(callback: Any) -> None:
+    """Raise TypeError unless a callback can be called with the number of rounds and the log."""
+    try:
+        found = inspect.signature(callback)
+    except (TypeError, ValueError):  # some built-in functions do not say
+        return
+    try:
+        found.bind(1, None)
+    except TypeError as error:
+        name = getattr(callback, "__name__", repr(callback))
+        raise TypeError(
+            "callbacks must be functions of two arguments, the number of rounds and the "
+            f"TrainingLog so far; {name}{found} cannot be called with them ({error})"
+        ) from error
+
+
 def _copied(value: Any) -> Any:
     """Return a copy of what may be changed in place."""
     is_changeable = isinstance(value, list | dict | np.ndarray) or hasattr(value, "get_params")
@@ -201,6 +220,9 @@ class BoostingTask(ABC):
     params : BoostingParameters
         The parameters of the estimator.
     """
+
+    # Whether predictions are numbers, around which there are intervals.
+    has_intervals = False
 
     def __init__(self, params: BoostingParameters) -> None:
         self.params = params
@@ -289,6 +311,8 @@ class ClassTask(BoostingTask):
 
 class NumberTask(BoostingTask):
     """Boosting of numbers."""
+
+    has_intervals = True
 
     def read_target(self, y: Any, weights: Floats | None) -> ScoredTarget:
         """Read the numbers of one or more outputs."""

@@ -11,9 +11,11 @@ import numpy as np
 from committee.base.arrays import Floats
 from committee.base.warn import warn
 from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum
+from committee.boosting.fitted import params_until
 from committee.boosting.rounds import RoundChoice
 from committee.boosting.training_data import TrainingRows, TrainingTable
-from committee.evaluation.early_stopping import Stopper, TrainingLog, Watch
+from committee.evaluation.early_stopping import Stopper, Watch
+from committee.evaluation.training_log import TrainingLog
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,11 @@ class LastFit:
         log: TrainingLog = self.attributes["training_log_"]
         return log.head(self.sum.n_rounds)
 
+    @property
+    def params_of_rounds(self) -> list[tuple[int, dict[str, Any]]]:
+        """The parameters of the rounds that are kept, see `FittedBoosting`."""
+        return params_until(self.attributes.get("_params_of_rounds", []), self.sum.n_rounds)
+
     def count_kept(self, n_estimators: int) -> int:
         """Return how many rounds are kept; ValueError if there are to be fewer."""
         n_kept = self.sum.n_rounds
@@ -91,26 +98,40 @@ class LastFit:
             Fitted attributes that describe the target.
         """
         known = self.attributes
-        is_same = (
-            rows.n_rows == known["_n_rows"]
-            and table.n_features == known["n_features_in_"]
-            and known.get("schema_") == table.schema
-            and self._has_statistics_of(table)
-            and (rows.loss is known["_given_loss"] or rows.loss == known["_given_loss"])
-            and self.start.is_of(init)
-        )
+        changed = {
+            f"the number of rows, {known['_n_rows']} and now {rows.n_rows}": (
+                rows.n_rows != known["_n_rows"]
+            ),
+            "the columns of X": not self._has_columns_of(table),
+            "how categories are encoded": not self._has_statistics_of(table),
+            f"the loss, {known['_given_loss']!r} and now {rows.loss!r}": not (
+                rows.loss is known["_given_loss"] or rows.loss == known["_given_loss"]
+            ),
+            "init": not self.start.is_of(init),
+            "the weak learner": isinstance(self.sum, TreeSum) != (table.schema is not None),
+        }
         for name, value in attributes.items():
-            is_same = is_same and bool(np.array_equal(known[name], value))
-        if not is_same or table.fingerprint(rows, self.sum) != known["_fingerprint"]:
+            label = f"{name}, {known[name]!r} and now {value!r}"
+            changed[label] = not np.array_equal(known[name], value)
+        found = [what for what, has_changed in changed.items() if has_changed]
+        if not found and table.fingerprint(rows, self.sum) != known["_fingerprint"]:
+            found = ["the cells of X, the target or the weights of rows"]
+        if found:
             raise ValueError(
-                "warm_start=True adds rounds that learn from the table of the last fit; the rows, "
-                "columns, target, classes, weights, loss, init, category_encoding or weak learner "
-                "have changed. Set warm_start=False to start anew"
+                "warm_start=True adds rounds that learn from the table of the last fit in the same "
+                f"way, but these have changed: {'; '.join(found)}. Set warm_start=False to start "
+                "anew"
             )
+
+    def _has_columns_of(self, table: TrainingTable) -> bool:
+        known = self.attributes
+        is_same = table.n_features == known["n_features_in_"] and _names_of(known) == table.names
+        return is_same and (table.schema is None or known.get("schema_") in (None, table.schema))
 
     def warn_of_changes(self, params: Mapping[str, Any]) -> None:
         """Warn if new rounds are shaped by other parameters than those of the last fit."""
-        known = self.attributes.get("_params_of_rounds", {})
+        made: list[tuple[int, dict[str, Any]]] = self.attributes.get("_params_of_rounds", [])
+        known = made[-1][1] if made else {}
         changes = [
             f"{name} was {value!r} and is {params[name]!r}"
             for name, value in known.items()
@@ -155,6 +176,11 @@ class LastFit:
         for value in before.tolist():
             stopper.add(value)
         return stopper
+
+
+def _names_of(attributes: Mapping[str, Any]) -> tuple[str, ...] | None:
+    names = attributes.get("feature_names_in_")
+    return None if names is None else tuple(names)
 
 
 def _is_same(a: Any, b: Any) -> bool:

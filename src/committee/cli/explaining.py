@@ -23,6 +23,7 @@ def write_contributions(
     label: str | None,
     *,
     as_json: bool,
+    is_quiet: bool,
 ) -> None:
     """Write what each column adds to the prediction of each row."""
     model = load_model(model_path)
@@ -49,7 +50,7 @@ def write_contributions(
     for place, name in enumerate(explained.names):
         if name in used:
             found[f"by {name}"] = contributions[:, place]
-    write_with_kept(known, keep, found, output, as_json=as_json)
+    write_with_kept(known, keep, found, output, as_json=as_json, is_quiet=is_quiet)
 
 
 def explain_model(model_path: Path) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from committee.cli.options import (
     ModelFile,
     NoHeader,
     Output,
+    Quiet,
     check_file,
     check_output,
     csv_options,
@@ -45,6 +46,7 @@ def predict(
     no_header: NoHeader = False,
     missing: Missing = None,
     json: Annotated[bool, typer.Option("--json", help="Write JSON lines.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Predict the rows of new files, in their order."""
     check_file(out)
@@ -52,7 +54,9 @@ def predict(
         from committee.cli.using import write_predictions
 
         options = csv_options(delimiter, decimal, encoding, date_order, no_header, missing)
-        write_predictions(model, tables, options, out, keep or [], interval, as_json=json)
+        write_predictions(
+            model, tables, options, out, keep or [], interval, as_json=json, is_quiet=quiet
+        )
 
 
 def evaluate(
@@ -100,6 +104,7 @@ def explain(
     no_header: NoHeader = False,
     missing: Missing = None,
     json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Show how much each column matters, or adds to predictions."""
     check_file(out)
@@ -109,7 +114,9 @@ def explain(
 
         if tables:
             options = csv_options(delimiter, decimal, encoding, date_order, no_header, missing)
-            write_contributions(model, tables, options, out, keep or [], label, as_json=json)
+            write_contributions(
+                model, tables, options, out, keep or [], label, as_json=json, is_quiet=quiet
+            )
         else:
             found = explain_model(model)
             show(found, explanation_words(found), as_json=json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import webbrowser
 
 from committee.play.server import ADDRESS, PlayServer
@@ -27,8 +28,8 @@ def play(port: int | None, *, opens_browser: bool) -> None:
     with _open(port) as server:
         sys.stdout.write(f"The playground is at {server.url}\nCtrl-C stops it.\n")
         sys.stdout.flush()
-        if opens_browser:
-            webbrowser.open(server.url)
+        if opens_browser:  # in a thread, because browsers of terminals take over
+            threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
         try:
             server.serve_forever(poll_interval=0.1)
         except KeyboardInterrupt:

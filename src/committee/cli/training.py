@@ -128,4 +128,9 @@ def _written(order: Order, model: Any) -> str:
         files += f" and {order.report}"
     if model.interrupted_:
         files = f"The search was interrupted. {files}"
-    return f"{files}. Next: committee predict {order.out} new.csv --out predictions.csv"
+    lines = [f"{files}. Next: committee predict {order.out} new.csv --out predictions.csv"]
+    if model.interrupted_ or model.time_limit is not None:  # a clock cannot be repeated, work can
+        lines.append(
+            f"The same committee again: --budget {model.budget_:.10g}, without a time limit"
+        )
+    return "\n".join(lines)

@@ -1,5 +1,6 @@
 """The commands that train: `train` and `demo`."""
 
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -46,7 +47,7 @@ def train(
     ] = Path("model.committee"),
     report: _Report = None,
     time_limit: Annotated[
-        float | None, typer.Option(help="Seconds after which no new work begins.")
+        float | None, typer.Option(help="Seconds that the command may take.")
     ] = None,
     budget: Annotated[
         float | None, typer.Option(help="Units of work; the same model on any machine.")
@@ -75,7 +76,9 @@ def train(
     quiet: Quiet = False,
 ) -> None:
     """Train a committee on a table and save it."""
+    begin = time.monotonic()
     with clear_endings():
+        from committee.auto.ledger import counted_from
         from committee.cli.training import Order, run_training
 
         parameters = {
@@ -101,7 +104,8 @@ def train(
             options,
             parameters,
         )
-        code = run_training(order, as_json=json, is_quiet=quiet)
+        with counted_from(begin):
+            code = run_training(order, as_json=json, is_quiet=quiet)
     raise typer.Exit(code)
 
 

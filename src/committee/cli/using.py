@@ -41,19 +41,27 @@ def write_predictions(
     interval: float | None,
     *,
     as_json: bool,
+    is_quiet: bool,
 ) -> None:
     """Write predictions for new files, in the order of their rows."""
     known = KnownTable.open(load_model(model_path), paths, options)
     X = known.X
     found = predictions(known.model, X, interval)
-    novelty = known.model.novelty(X)
-    if novelty.rows.any():
-        _say("; ".join(repr(novelty).splitlines()[: 1 + _NOVELTIES]))
-    write_with_kept(known, keep, found, output, as_json=as_json)
+    if not is_quiet:
+        novelty = known.model.novelty(X)
+        if novelty.rows.any():
+            _say("; ".join(repr(novelty).splitlines()[: 1 + _NOVELTIES]))
+    write_with_kept(known, keep, found, output, as_json=as_json, is_quiet=is_quiet)
 
 
 def write_with_kept(
-    known: KnownTable, keep: Sequence[str], found: dict[str, Any], output: str, *, as_json: bool
+    known: KnownTable,
+    keep: Sequence[str],
+    found: dict[str, Any],
+    output: str,
+    *,
+    as_json: bool,
+    is_quiet: bool,
 ) -> None:
     """Write what was found for each row, after columns that are carried over."""
     kept: dict[str, Any] = {name: known.table.texts(name) for name in keep}
@@ -63,7 +71,7 @@ def write_with_kept(
             f"the column {taken[0]!r} that is to be kept has the name of a prediction"
         )
     write_columns(kept | found, output, as_json=as_json)
-    if output != "-":
+    if output != "-" and not is_quiet:
         _say(f"{counted(known.table.n_rows, 'row')} written to {output}")
 
 
@@ -133,6 +141,11 @@ def evaluation_words(found: dict[str, Any]) -> str:
     if "expected" in found:
         ends = interval_words(found["metric"], found["expected"])
         words += f" (expected after training: {ends}, in 9 of 10 cases)"
+        low, high = found["expected"]
+        if found["score"] > high:
+            words += "; better than expected: are these rows of the training table?"
+        elif found["score"] < low:
+            words += "; worse than expected: these rows differ from those of training"
     if found["rows_without_target"]:
         words += f"; {counted(found['rows_without_target'], 'row')} without a target left out"
     return words

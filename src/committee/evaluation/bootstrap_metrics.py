@@ -17,6 +17,7 @@ from sklearn.metrics import check_scoring, get_scorer_names
 from committee.base.arrays import Floats
 from committee.base.params import is_real
 from committee.base.products import dot
+from committee.evaluation.metric_names import scorer_name
 from committee.evaluation.point632 import no_information_squared_error
 
 # Scores that are means over rows, by name. For these each row is averaged over the resamples that
@@ -45,6 +46,7 @@ def choose_metric(
                 "a regressor"
             )
         scoring = "r2" if classes is None else "accuracy"
+    scoring = scorer_name(scoring)
     if not isinstance(scoring, str) and not callable(scoring):
         raise TypeError(f"scoring must be a name, a callable or None; got {scoring!r}")
     if classes is not None and scoring in _CLASS_SCORES:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from committee.base.arrays import Floats
 from committee.evaluation.member_errors import MemberErrors
 
 _CHANCE = 0.01  # that a difference counts where there is none, for all members together
@@ -133,7 +132,7 @@ def _leak(
     others = np.delete(found, known)
     who = [names[place] for place in known]
     verb, have = ("makes", "it has") if len(who) == 1 else ("make", "they have")
-    text = (
+    text = _sentence(
         f"{_listed(who)} {verb} next to no error ({measure} {found[known].max():.3g}, the best of "
         f"the others {others.min():.3g}). That is too good to be true, unless the truth has just "
         f"this form: look whether {have} been fitted to these rows, or whether a column knows the "
@@ -148,10 +147,10 @@ def _strong(errors: MemberErrors, names: Sequence[str], measure: str) -> tuple[A
     own = errors.committee_error
     if not (gap > _clear(len(names)) * error and gap > _STRONG * own):
         return ()
-    text = (
-        f"{names[best]} alone ({measure} {errors.errors[best]:.3g}) is better than the committee "
-        f"({own:.3g}): the others pull it down. Give it more weight, let the weights be learned or "
-        "stack the members, or use it alone."
+    text = _sentence(
+        f"{_listed([names[best]])} alone ({measure} {errors.errors[best]:.3g}) is better than all "
+        f"together ({own:.3g}): the others pull it down. Give it more weight, let the weights be "
+        "learned or stack the members, or use it alone."
     )
     return (Advice("strong", text, (names[best],)),)
 
@@ -163,14 +162,15 @@ def _hurting(errors: MemberErrors, names: Sequence[str], measure: str) -> tuple[
     if not len(places):
         return ()
     places = places[np.argsort(-errors.harm[places], kind="stable")]
-    who, worst = [names[place] for place in places], places[0]
+    who, worst = [names[int(place)] for place in places], int(places[0])
     without = errors.combined_error - errors.harm[worst]
     text = (
-        f"Without {names[worst]} the {measure} of the mean would fall from "
+        f"Without {_listed([names[worst]])} the {measure} of the mean would fall from "
         f"{errors.combined_error:.3g} to {without:.3g}."
     )
     if len(who) > 1:
-        text += f" {_listed(who[1:])} {'hurts' if len(who) == 2 else 'hurt'} too."
+        verb = "hurts" if len(who) == 2 else "hurt"
+        text += f" {_sentence(_listed(who[1:]))} {verb} too."
     return (Advice("hurts", f"{text} Leave out who hurts, one after the other.", tuple(who)),)
 
 
@@ -183,7 +183,7 @@ def _clones(errors: MemberErrors, names: Sequence[str]) -> tuple[Advice, ...]:
         text = f"All {len(who)} members predict the same: one of them does as well."
     else:
         largest = max(groups, key=len)
-        text = f"{_listed([names[place] for place in largest])} predict the same"
+        text = _sentence(f"{_listed([names[place] for place in largest])} predict the same")
         if len(groups) > 1:
             text += f", and so do the members of {len(groups) - 1} more groups"
         text += ": they count as one member with their weights added up."
@@ -205,13 +205,19 @@ def _alike(errors: MemberErrors, measure: str) -> tuple[Advice, ...]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names in a sentence, the first few of many.
+    """Return names in a sentence, the first few of many; members without one have numbers.
 
     Examples
     --------
-    >>> _listed(["a", "b", "c"]), _listed(["a"])
-    ('a, b and c', 'a')
+    >>> _listed(["a", "b", "c"]), _listed(["a"]), _listed(["3", "5"])
+    ('a, b and c', 'a', 'members 3 and 5')
     """
+    if names[0].isdigit():
+        return f"member{'s' * (len(names) > 1)} {_plainly_listed(names)}"
+    return _plainly_listed(names)
+
+
+def _plainly_listed(names: Sequence[str]) -> str:
     if len(names) == 1:
         return names[0]
     if len(names) > _NAMED:
@@ -219,8 +225,6 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def mean_correlation(correlation: Floats) -> float:
-    """Return the mean over all pairs of two members; NaN if it is defined for none."""
-    values = correlation[np.triu_indices(len(correlation), 1)]
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else float("nan")
+def _sentence(text: str) -> str:
+    """Return a text with a capital where it begins with words of ours; names stay as they are."""
+    return text.replace("member", "Member", 1) if text.startswith("member") else text

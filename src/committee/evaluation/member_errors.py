@@ -240,19 +240,25 @@ class MemberTally:
         diagonal = np.diag(spread)
         products = spread + cross + cross[:, np.newaxis] + combined
         np.fill_diagonal(products, self._squares / total)  # exactly zero for no error
+        harm, harm_error = self._harm.mean_and_error()
+        excess, excess_error = self._excess.mean_and_error()
+        gap, gap_error = self._gap.mean_and_error()
         return MemberErrors(
-            self._weights,
-            products,
-            self._errors.products / total,
-            np.maximum(diagonal + diagonal[:, np.newaxis] - 2 * spread, 0.0),
-            self._ambiguity / total,
-            combined,
-            self._own.mean_and_error()[0].item(),
-            *(each.item() for each in self._gap.mean_and_error()),
-            float(self._truth.squares.sum()) / total,
-            *self._harm.mean_and_error(),
-            *self._excess.mean_and_error(),
-            self._n_rows,
+            weights=self._weights,
+            products=products,
+            covariances=self._errors.products / total,
+            distances=np.maximum(diagonal + diagonal[:, np.newaxis] - 2 * spread, 0.0),
+            ambiguity=self._ambiguity / total,
+            combined_error=combined,
+            committee_error=self._own.mean_and_error()[0].item(),
+            gap=gap.item(),
+            gap_error=gap_error.item(),
+            constant_error=float(self._truth.squares.sum()) / total,
+            harm=harm,
+            harm_error=harm_error,
+            excess=excess,
+            excess_error=excess_error,
+            n_rows=self._n_rows,
         )
 
 

@@ -19,6 +19,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from committee.base.arrays import Floats, Rows
 from committee.base.params import is_true
+from committee.evaluation.metric_names import scorer_name
 from committee.evaluation.point632 import (
     no_information_accuracy,
     no_information_score,
@@ -183,7 +184,7 @@ class OobMetric:
             hint = ' ("roc_auc" is for two classes, "roc_auc_ovr" for more)'
             raise ValueError(
                 f"{self.name}: {name} cannot score the predictions of this target: {error}"
-                + (hint if name == "roc_auc" else "")
+                + (hint if scorer_name(name) == "roc_auc" else "")
             ) from error
 
     def _score(self, values: Floats, rows: Rows) -> float:
@@ -276,7 +277,7 @@ def resolve_metric(oob_score: Any, name: str = "oob_score") -> Any:
     )
     if isinstance(oob_score, str):
         try:
-            return get_scorer(oob_score)
+            return get_scorer(scorer_name(oob_score))
         except ValueError as error:
             raise ValueError(
                 f"{accepted}; got {oob_score!r}, which sklearn.metrics.get_scorer_names() does "

@@ -106,6 +106,7 @@ class _Encoder:
     def __init__(self) -> None:
         self.arrays: list[Array] = []
         self._shared: dict[str, int] = {}  # records that may come again, by their JSON
+        self._seen: dict[int, tuple[int, Any]] = {}  # and by their ids, with the records
         self._open: set[int] = set()  # ids of the containers around the current object
 
     def encode(self, obj: Any, path: str, depth: int) -> Any:
@@ -170,20 +171,21 @@ class _Encoder:
             return {tag: int(obj)}
         if is_estimator(kind):
             return {"estimator": {"class": tag} | self._encode_estimator(obj, path, depth)}
+        if id(obj) in self._seen:
+            return {"same": self._seen[id(obj)][0]}
         fields = {name: getattr(obj, name) for name in field_names(kind) or ()}
         for name, default in optional_fields(kind).items():
             if fields[name] == default:
                 del fields[name]
         record = {"record": {"class": tag, "fields": self._named(kind, fields, path, depth)}}
-        return self._once(record) if is_shared(kind) else record
+        return self._once(obj, record) if is_shared(kind) else record
 
-    def _once(self, record: Any) -> Any:
+    def _once(self, obj: Any, record: Any) -> Any:
         """Return a record the first time, and where it stands each time that it comes again."""
-        text = json.dumps(record)
-        if text in self._shared:
-            return {"same": self._shared[text]}
-        self._shared[text] = len(self._shared)
-        return record
+        text, n_before = json.dumps(record), len(self._shared)
+        number = self._shared.setdefault(text, n_before)
+        self._seen[id(obj)] = number, obj
+        return record if number == n_before else {"same": number}
 
     def _items(self, items: Sequence[Any], path: str, depth: int) -> list[Any]:
         return [self.encode(item, f"{path}[{index}]", depth) for index, item in enumerate(items)]

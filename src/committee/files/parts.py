@@ -208,6 +208,17 @@ def tuple_of(part: Part, size: Size = None, least: int = 0) -> Part:
     return list_of(part, size, tuple, least)
 
 
+def dict_of(part: Part) -> Part:
+    """Accept a dict from text to parts of one sort."""
+
+    def holds(value: Any, sizes: Sizes) -> bool:
+        if type(value) is not dict or not all(isinstance(name, str) for name in value):
+            return False
+        return all(part.holds(each, sizes) for each in value.values())
+
+    return Part(f"a dict of {part.what}", holds)
+
+
 def labels(size: Size = None) -> Part:
     """Accept an array of distinct labels of classes."""
 

@@ -28,6 +28,7 @@ from committee.base.params import (
     is_false,
 )
 from committee.base.sampling import RowSampler, plan_features, plan_rows, row_seed, tree_seed
+from committee.base.slicing import Draws, refuse_changes
 from committee.base.warn import warn
 from committee.base.work import FitLog, Progress, resolve_threads
 from committee.evaluation.oob import OobEstimates
@@ -67,10 +68,10 @@ class ForestDraws:
         """Whether there are out-of-bag rows."""
         return self.rows is not None and self.rows.leaves_rows_out
 
-    def is_like(self, other: ForestDraws) -> bool:
-        """Whether both draw the same."""
-        pairs = ((self.rows, other.rows), (self.features, other.features))
-        return self.seed == other.seed and all(
+    def are_those_of(self, seed: int, rows: Draws | None, features: Draws | None) -> bool:
+        """Whether these are the draws of a fit before."""
+        pairs = ((self.rows, rows), (self.features, features))
+        return self.seed == seed and all(
             a.draws_like(b) if a is not None and b is not None else a is b for a, b in pairs
         )
 
@@ -427,21 +428,23 @@ class ForestModel(FittedForest, ABC):
         attributes: dict[str, Any],
     ) -> None:
         """Check that new trees can join those of the last fit."""
-        known = ForestDraws(self._seed, self._row_sampler, self._feature_sampler)
-        is_same = (
-            job.draws.is_like(known) and schema == self.schema_ and target.n_rows == self._n_rows
-        )
+        draws = self._row_sampler, self._feature_sampler
+        changed = {
+            f"the number of rows, {self._n_rows} and now {target.n_rows}": (
+                target.n_rows != self._n_rows
+            ),
+            "the columns of X": schema != self.schema_,
+            "what is drawn (random_state, the parameters of draws, groups or weights)": (
+                target.n_rows == self._n_rows and not job.draws.are_those_of(self._seed, *draws)
+            ),
+        }
         for name, value in attributes.items():
-            is_same = is_same and _is_equal(getattr(self, name), value)
-        if is_same:
-            found = fingerprint(self._forest, job.table, target.table)
-            is_same = found == self._fingerprint
-        if not is_same:
-            raise ValueError(
-                "warm_start=True adds trees that learn from the table of the last fit; the rows, "
-                "columns, target, classes, weights, groups or the parameters of the draws have "
-                "changed. Set warm_start=False to start anew"
-            )
+            known = getattr(self, name)
+            changed[f"{name}, {known!r} and now {value!r}"] = not _is_equal(known, value)
+        found = [what for what, has_changed in changed.items() if has_changed]
+        if not found and fingerprint(self._forest, job.table, target.table) != self._fingerprint:
+            found = ["the cells of X or the target, or trees were left out or joined"]
+        refuse_changes("trees", found)
 
     def _grow(
         self, job: ForestJob, target: ScoredTarget, kept: _core.Forest | None

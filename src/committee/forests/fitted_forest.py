@@ -15,11 +15,13 @@ from committee import _core
 from committee.base.arrays import Floats
 from committee.base.params import Estimator
 from committee.base.sampling import RowSampler, member_seed
+from committee.base.slicing import Draws, JoinedSampler, join_draws, sliced
 from committee.base.work import resolve_threads
 from committee.evaluation.oob import OOB_ATTRIBUTES
 from committee.files.parts import NOTHING, Part, instance, whole
 from committee.forests.diagnostics import ForestDiagnostics
 from committee.forests.forest_oob import TrainingRecord
+from committee.members.alike import check_alike, common_schema
 from committee.tables.table import TableSchema
 from committee.trees.contributions import ContributionsMixin
 
@@ -35,8 +37,8 @@ class FittedForest(ForestDiagnostics, ContributionsMixin, Estimator):
         "n_features_in_": whole(1, size="features"),
         "n_outputs_": whole(1),
         "_forest": instance(_core.Forest),
-        "_row_sampler": NOTHING | instance(RowSampler),
-        "_feature_sampler": NOTHING | instance(RowSampler),
+        "_row_sampler": NOTHING | instance(RowSampler, JoinedSampler),
+        "_feature_sampler": NOTHING | instance(RowSampler, JoinedSampler),
         "_seed": whole(),
         "_n_rows": whole(1, 2**32),
         "_fingerprint": whole(-1),
@@ -52,8 +54,8 @@ class FittedForest(ForestDiagnostics, ContributionsMixin, Estimator):
 
     # Fitted attributes.
     _forest: _core.Forest
-    _row_sampler: RowSampler | None
-    _feature_sampler: RowSampler | None
+    _row_sampler: Draws | None
+    _feature_sampler: Draws | None
     _seed: int
     _n_rows: int
     _fingerprint: int
@@ -76,7 +78,7 @@ class FittedForest(ForestDiagnostics, ContributionsMixin, Estimator):
 
     # ---- the trees ----
 
-    def _sampler(self) -> RowSampler | None:
+    def _sampler(self) -> Draws | None:
         """Return the draws of rows; None if every tree learnt from all rows."""
         self._check_fitted()
         return self._row_sampler
@@ -99,6 +101,18 @@ class FittedForest(ForestDiagnostics, ContributionsMixin, Estimator):
         self._check_fitted()
         return TreeList(self)
 
+    @estimators_.setter
+    def estimators_(self, trees: TreeList) -> None:
+        if not isinstance(trees, TreeList) or type(trees.forest) is not type(self):
+            raise AttributeError(
+                f"estimators_ of {type(self).__name__} can be set to a slice of estimators_, or to "
+                "a sum of those of two such forests; the trees are kept in one piece. forest[:50] "
+                "is a forest of the first 50 trees, committee.join(a, b) one of all trees of both"
+            )
+        own = {name for name in vars(self) if name.startswith("_") or name.endswith("_")}
+        kept = {name: value for name, value in vars(self).items() if name not in own}
+        self.__dict__ = vars(trees.forest) | kept | {"n_estimators": len(trees)}
+
     def _each_prediction(self, X: Any) -> Floats:
         """Return the prediction of each tree, shape (n_trees, n_rows, n_values)."""
         predicted = self._forest.predict_each(self._read(X), self._threads()).transpose(1, 0, 2)
@@ -113,8 +127,10 @@ class FittedForest(ForestDiagnostics, ContributionsMixin, Estimator):
         """Return the number of trees."""
         return self.n_trees_
 
-    def __getitem__(self, index: int) -> Any:
-        """Return a tree as an estimator."""
+    def __getitem__(self, index: int | slice) -> Any:
+        """Return a tree as an estimator, or a forest: ``forest[:50]`` has the first 50 trees."""
+        if isinstance(index, slice):
+            return self._picked(sliced(index, len(self), type(self).__name__))
         return self.estimators_[index]
 
     def __iter__(self) -> Iterator[Any]:
@@ -152,7 +168,9 @@ class FittedForest(ForestDiagnostics, ContributionsMixin, Estimator):
         return self._tree_class(**{**shared, **params})
 
     def _member(self, index: int) -> Any:
-        model = self._template(random_state=member_seed(self._seed, index))
+        rows = self._row_sampler
+        seed, number = (self._seed, index) if rows is None else rows.origin(index)
+        model = self._template(random_state=member_seed(seed, number))
         names = ("classes_", "n_classes_", "n_outputs_")
         attributes = {name: getattr(self, name) for name in names if hasattr(self, name)}
         model._adopt(self._forest.tree(index), self.schema_, self._class_labels(), **attributes)
@@ -165,13 +183,32 @@ class FittedForest(ForestDiagnostics, ContributionsMixin, Estimator):
             small.__dict__.pop(name, None)
         rows, features, train = self._row_sampler, self._feature_sampler, self._train
         small._forest = _core.Forest.join([forest.part(int(k), int(k) + 1) for k in trees])
-        small._row_sampler = None if rows is None else rows.picked(trees)
-        small._feature_sampler = None if features is None else features.picked(trees)
         if train is not None:
             small._train = replace(train, leaves=train.leaves[:, trees], oob_values=None)
-        small._fingerprint = -1  # of no table: trees can no longer join those of the last fit
+        if (trees != np.arange(len(trees))).any():  # the first trees are those of a smaller fit
+            small._row_sampler = None if rows is None else rows.picked(trees)
+            small._feature_sampler = None if features is None else features.picked(trees)
+            small._fingerprint = -1  # of no table: trees can no longer join those of the last fit
         small.set_params(n_estimators=len(trees), warm_start=False)
         return small
+
+    def _joined(self, others: Sequence[Self]) -> Self:
+        """Return a forest of the trees of several forests."""
+        forests, whole = [self, *others], copy(self)
+        for name in OOB_ATTRIBUTES:
+            whole.__dict__.pop(name, None)
+        sizes = [forest.n_trees_ for forest in forests]
+        n_rows = [forest._n_rows for forest in forests]
+        n_features = [forest.n_features_in_ for forest in forests]
+        rows = [forest._row_sampler for forest in forests]
+        features = [forest._feature_sampler for forest in forests]
+        whole._forest = _core.Forest.join([forest._forest for forest in forests])
+        whole._row_sampler = join_draws(rows, sizes, n_rows)
+        whole._feature_sampler = join_draws(features, sizes, n_features)
+        whole.schema_ = common_schema([forest.schema_ for forest in forests])
+        whole._train, whole._fingerprint = None, -1  # they learnt from different rows
+        whole.set_params(n_estimators=sum(sizes), warm_start=False)
+        return whole
 
     @property
     def feature_importances_(self) -> Floats:
@@ -288,6 +325,8 @@ class FittedForest(ForestDiagnostics, ContributionsMixin, Estimator):
 class TreeList(Sequence[Any]):
     """The trees of a forest as estimators; each is made on access, and not kept.
 
+    Slices and sums are such lists too, of smaller and larger forests.
+
     Parameters
     ----------
     forest : FittedForest
@@ -295,22 +334,28 @@ class TreeList(Sequence[Any]):
     """
 
     def __init__(self, forest: FittedForest) -> None:
-        self._forest = forest
+        self.forest = forest
 
     def __len__(self) -> int:
-        return self._forest.n_trees_
+        return self.forest.n_trees_
 
     @overload
     def __getitem__(self, index: int) -> Any: ...
 
     @overload
-    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __getitem__(self, index: slice) -> Sequence[Any]: ...
 
     def __getitem__(self, index: int | slice) -> Any:
         numbers = range(len(self))[index]  # raises IndexError, knows negative numbers and slices
         if isinstance(numbers, range):
-            return [self._forest._member(number) for number in numbers]
-        return self._forest._member(numbers)
+            return TreeList(self.forest[index]) if len(numbers) else []
+        return self.forest._member(numbers)
+
+    def __add__(self, other: Sequence[Any]) -> Sequence[Any]:
+        if isinstance(other, TreeList):
+            check_alike([self.forest, other.forest])
+            return TreeList(self.forest._joined([other.forest]))
+        return [*self, *other]
 
     def __repr__(self) -> str:
-        return f"<{len(self)} trees: {self._forest._template()!r}>"
+        return f"<{len(self)} trees: {self.forest._template()!r}>"

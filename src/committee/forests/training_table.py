@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
+from committee.base.slicing import JoinedSampler
 from committee.evaluation.importance import one_hot
 from committee.tables.table import fingerprint
 from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
@@ -19,6 +20,7 @@ from committee.tables.target import check_same_length, read_classes, read_reals,
 if TYPE_CHECKING:
     from committee import _core
     from committee.base.sampling import RowSampler
+    from committee.base.slicing import Draws
     from committee.tables.table import TableSchema
 
 
@@ -34,7 +36,7 @@ class TrainingTable:
 
         def _read(self, X: Any) -> _core.Table: ...
         def _threads(self) -> int: ...
-        def _sampler(self) -> RowSampler | None: ...
+        def _sampler(self) -> Draws | None: ...
         def _class_labels(self) -> list[NDArray[Any]] | None: ...
         def _check_fitted(self) -> None: ...
 
@@ -46,10 +48,10 @@ class TrainingTable:
                 f"{caller} needs out-of-bag rows, but every tree has learnt from all rows; fit "
                 "with bootstrap=True or a lower max_samples"
             )
-        if sampler.numbers is not None:
+        if isinstance(sampler, JoinedSampler) or sampler.numbers is not None:
             raise ValueError(
-                f"{caller} needs the draws of all trees, but this forest was pruned; use the "
-                "forest that it came from"
+                f"{caller} needs the draws of all trees, but this forest was pruned, cut "
+                "or joined; use the forest that it came from"
             )
         if sampler.n_rows != n_rows:
             raise ValueError(
@@ -87,7 +89,7 @@ class TrainingTable:
         """Return the first leaf of each tree when all leaves are numbered through."""
         return np.concatenate([[0], np.cumsum(self._forest.leaf_counts())]).astype(np.int64)
 
-    def _out_of_bag(self, sampler: RowSampler) -> NDArray[np.bool_]:
+    def _out_of_bag(self, sampler: Draws) -> NDArray[np.bool_]:
         """Return whether each row is out of the bag of each tree."""
         trees = range(self._forest.n_trees)
         return np.column_stack([sampler.counts(tree) == 0 for tree in trees])

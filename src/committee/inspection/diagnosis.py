@@ -111,11 +111,11 @@ class Diagnosis:
         return frame.assign(excess=self.errors.excess, harm=self.errors.harm)
 
     def __repr__(self) -> str:
-        looked = f"{len(self.names)} of its members, " if self._is_sampled else ""
         unit = "round" if self.errors is None else "member"
-        noun = unit if self.n_members == 1 else f"{unit}s"
-        lines = [f"Diagnosis of {self.ensemble} with {self.n_members} {noun}, by {looked}"]
-        lines[0] += f"{self.n_rows} rows"
+        size = f"{self.n_members} {unit}{'s' * (self.n_members != 1)}"
+        if self._is_sampled:
+            size += f" ({len(self.names)} of them were looked at)"
+        lines = [f"Diagnosis of {self.ensemble} with {size}, by {self.n_rows} rows"]
         lines += [*self._table(), *self._facts(), "Advice"]
         for text in [each.text for each in self.advice] or ["Nothing stands out."]:
             lines += wrap(text, _WIDTH, initial_indent="- ", subsequent_indent="  ")

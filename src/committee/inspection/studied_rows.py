@@ -78,7 +78,7 @@ class StudiedRows:
         if labels is None:
             values, _ = read_reals(y)
             self._check(values.shape[1], len(values))
-            self._truth = values
+            self._truth: NDArray[Any] = values
         else:
             self._read_classes(y, labels)
         weights = read_weights(sample_weight, self.table.n_rows)

@@ -15,7 +15,13 @@ from committee.io.column_format import DATE_ORDERS, ColumnFormat, FileFormat
 from committee.io.content import as_utf8
 from committee.io.csv_column import CsvColumn, CsvPart, Stray, WrittenNumbers
 from committee.io.deciding import decide
-from committee.io.dialect import DELIMITER_NAMES, check_delimiter, find_delimiter, named_columns
+from committee.io.dialect import (
+    DELIMITER_NAMES,
+    check_delimiter,
+    find_delimiter,
+    named_columns,
+    table_begin,
+)
 from committee.io.errors import TableFileError, counted, listed, no_column
 from committee.tables.column import Column, Level, category_column
 from committee.tables.numeric_text import number_of
@@ -264,6 +270,11 @@ def open_csv(
     text, begin, note = as_utf8(data, options.encoding, name)
     if not text[begin:].strip():
         raise TableFileError(f"{name} is empty")
+    n_above = 0  # lines of a title
+    if options.has_header:
+        begin, n_above = table_begin(
+            text, begin, options.delimiter and check_delimiter(options.delimiter)
+        )
     if options.delimiter is None:
         delimiter, begin = find_delimiter(text, begin, {name for names in known for name in names})
     else:
@@ -277,6 +288,8 @@ def open_csv(
     names, notes = named_columns(header, name)
     if len(header) > len(cells.header) and options.has_header:
         notes.append("a name is missing in the first line; the first column names the rows")
+    if n_above:
+        notes.insert(0, f"{counted(n_above, 'line')} above the names of columns left out")
     if note is not None:
         notes.insert(0, note)
     part = CsvPart(name, cells, places, cells.line)

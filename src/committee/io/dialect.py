@@ -19,6 +19,9 @@ DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _SAMPLE = 100_000  # bytes that the delimiter is found by
 _SAMPLE_ROWS = 50
 
+# A table that begins with a title has so many columns, in so large a share of its first rows.
+_LEAST_WIDTH, _MOSTLY = 3, 0.6
+
 # The first line of some files of Excel.
 _NAMED = re.compile(rb"sep=(.)[ \t]*\r?\n", re.IGNORECASE)
 
@@ -68,6 +71,57 @@ def find_delimiter(text: bytes, begin: int, known: Collection[str] = ()) -> tupl
     if suits(best)[2] == 0:  # one column, whose cells may hold any of them
         return next((each for each in DELIMITERS if each.encode() not in text), "\x1f"), begin
     return best, begin
+
+
+def table_begin(text: bytes, begin: int, delimiter: str | None) -> tuple[int, int]:
+    r"""Return where the names of the columns stand, after lines of a title or of comments.
+
+    Parameters
+    ----------
+    text : bytes
+        UTF-8.
+    begin : int
+        Where its first line begins.
+    delimiter : str or None
+        What stands between cells, if it is known.
+
+    Returns
+    -------
+    begin : int
+        Where the line begins.
+    n_lines : int
+        Number of lines before it that hold something.
+
+    Examples
+    --------
+    >>> table_begin(b"Report of May\n\nname,size,age\nJo,5,1\nAl,6,2\n", 0, None)
+    (15, 1)
+    """
+    sample = text[begin : begin + _SAMPLE].decode("utf-8", "replace")
+    best, found = 0, (begin, 0)
+    for each in DELIMITERS if delimiter is None else (delimiter,):
+        starts, rows = _places_of_rows(sample, each)
+        if not rows or len(rows[0]) != 1:
+            continue
+        width, count = Counter(map(len, rows)).most_common(1)[0]
+        first = next(place for place, row in enumerate(rows) if len(row) == width)
+        is_title = all(len(row) == 1 for row in rows[:first])
+        if width > max(best, _LEAST_WIDTH - 1) and is_title and count >= _MOSTLY * len(rows):
+            best, found = width, (begin + starts[first], first)
+    return found
+
+
+def _places_of_rows(text: str, delimiter: str) -> tuple[list[int], list[list[str]]]:
+    """Return where the first rows begin, in bytes, and their cells."""
+    place, starts, rows = 0, [], []
+    with suppress(csv.Error):
+        for line in islice(io.StringIO(text, newline=""), _SAMPLE_ROWS):
+            row = next(csv.reader([line], delimiter=delimiter), [])
+            if any(row):
+                starts.append(place)
+                rows.append(row)
+            place += len(line.encode())
+    return starts, rows
 
 
 def _rows(text: str, delimiter: str, is_whole: bool) -> list[list[str]]:

@@ -127,8 +127,10 @@ def write_frame(columns: dict[str, Any], path: str) -> None:
 def _pyarrow(name: str) -> Any:
     try:
         import pyarrow
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise TableFileError(
             f"{name}: Parquet and Feather need pyarrow; pip install 'committee[parquet]'"
         ) from error
+    except ImportError as error:  # such as a pyarrow for a later NumPy
+        raise TableFileError(f"{name}: pyarrow cannot be imported: {error}") from error
     return pyarrow

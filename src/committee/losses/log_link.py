@@ -36,14 +36,12 @@ class _LogLinkLoss(Loss):
 
     # power: 1 Poisson, 2 gamma. The gradient is e^((2 - power) s) - y e^((1 - power) s).
 
+    least_prediction = 0.0
+
     def initial_scores(self, y: Target, weights: Floats | None) -> Floats:
         """Return the logarithm of the weighted mean."""
         mean = weighted_mean(np.asarray(y, np.float64), weights)
         return np.log([max(mean, np.exp(-MAX_EXPONENT))])
-
-    def mean_scores(self, y: Target, weights: Floats | None) -> Floats:
-        """Return the logarithm of the weighted mean."""
-        return self.initial_scores(y, weights)
 
     def hessian_unit(self, initial: Floats) -> float:
         """Return the hessian of a row at the start: e^((2 - power) s).
@@ -60,6 +58,11 @@ class _LogLinkLoss(Loss):
     def predictions(self, scores: Floats) -> Floats:
         """Return e^score."""
         return bounded_exp(scores)
+
+    def spread(self, predictions: Floats) -> Floats:
+        """Return the root of the mean to the power that the variance grows with."""
+        means = np.maximum(predictions, LEAST_PREDICTED)
+        return np.asarray(means ** (self._power / 2))
 
     def scores_of(self, predicted: Floats) -> Floats:
         """Return the logarithms, finite for predictions of zero or less."""

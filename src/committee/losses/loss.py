@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
 from committee.losses.arithmetic import Target, safe_ratio, sums_of_leaves, weighted_mean
+from committee.losses.returned import derivatives, losses_of_rows
 
 Self = TypeVar("Self", bound="Loss")
 
@@ -44,6 +45,8 @@ class Loss(ABC):
         such as 1e15 and a little, are then moved to zero for the fit, because short steps would
         vanish in the rounding of such scores. A class derived from one that sets it has to set it
         again.
+    least_prediction : float
+        What no prediction and no target is below; minus infinity unless overridden.
 
     Examples
     --------
@@ -71,6 +74,7 @@ class Loss(ABC):
     refits_leaves: bool = False
     has_unit_hessian: bool = False
     depends_on_residual_only: bool = False
+    least_prediction: float = -np.inf
 
     # --- to be written for every loss ---------------------------------------------------------
 
@@ -179,7 +183,7 @@ class Loss(ABC):
     def mean_scores(self, y: Target, weights: Floats | None) -> Floats:
         """Return the constant scores that predict the mean of the target, for ``init="mean"``.
 
-        The default takes a score as the prediction; for classes it is `initial_scores`.
+        For numbers they are the `scores_of` of the mean, for classes `initial_scores`.
 
         Parameters
         ----------
@@ -195,7 +199,23 @@ class Loss(ABC):
         """
         if self.n_classes is not None:
             return self.initial_scores(y, weights)
-        return np.full(self.n_scores, weighted_mean(np.asarray(y, np.float64), weights))
+        mean = weighted_mean(np.asarray(y, np.float64), weights)
+        return np.asarray(self.scores_of(np.full((1, self.n_scores), mean))[0])
+
+    def spread(self, predictions: Floats) -> Floats:
+        """Return what errors are proportional to, by the idea of the loss; for intervals.
+
+        Parameters
+        ----------
+        predictions : ndarray of float64
+            Of rows.
+
+        Returns
+        -------
+        spread : ndarray of float64, shape of `predictions`
+            Positive; ones by default.
+        """
+        return np.ones_like(predictions)
 
     def mean_loss(self, y: Target, scores: Floats, weights: Floats | None) -> float:
         """Return the weighted mean of `row_losses`.
@@ -214,7 +234,7 @@ class Loss(ABC):
         loss : float
             The mean.
         """
-        return weighted_mean(self.row_losses(y, scores), weights)
+        return weighted_mean(losses_of_rows(self, y, scores), weights)
 
     def leaf_value(
         self, y: Target, scores: Floats, weights: Floats | None, column: int = 0
@@ -306,7 +326,7 @@ class Loss(ABC):
         n_leaves: int,
         column: int,
     ) -> Floats:
-        gradient, hessian = self.gradients(y, scores)
+        gradient, hessian = derivatives(self, y, scores)
         if gradient.ndim == 2:
             gradient, hessian = gradient[:, column], hessian[:, column]
         gradients, hessians = sums_of_leaves([gradient, hessian], weights, leaf, n_leaves)
@@ -351,7 +371,7 @@ class Loss(ABC):
         """
         if self.n_classes is not None or type(self).predictions is not Loss.predictions:
             raise ValueError(
-                f'init must be None, "zero" or "mean" with {self!r}, which does not define '
+                f'init must be None or "zero" with {self!r}, which does not define '
                 "scores_of: how predictions of another model become its scores"
             )
         return predicted

@@ -24,6 +24,12 @@ from committee.losses.arithmetic import LARGEST, mean_loss
 from committee.losses.classes import BinaryLogLoss, MultinomialLogLoss
 from committee.losses.loss import Loss
 from committee.losses.residual import SquaredError, offset_of
+from committee.losses.returned import (
+    constants,
+    derivatives,
+    losses_of_rows,
+    steps_of_leaves,
+)
 
 Pair = tuple[Floats, Floats | None]
 
@@ -311,18 +317,23 @@ class Objective:
         if all(type(loss).prepare is Loss.prepare for loss in self.losses):
             return self  # most losses are the same in every round
         parts = [loss.prepare(y, each, self.weights) for loss, y, each in self._outputs(scores)]
+        for loss, part in zip(self.losses, parts, strict=True):
+            if not isinstance(part, Loss):
+                raise ValueError(f"prepare of the loss {loss!r} must return a loss; got {part!r}")
         is_same = all(a is b for a, b in zip(parts, self.losses, strict=True))
         return self if is_same else replace(self, losses=tuple(parts))
 
     def initial_scores(self) -> Floats:
         """Return the constant scores that minimise the objective."""
         pairs = zip(self.losses, self.y.T, strict=True)
-        return np.concatenate([loss.initial_scores(y, self.weights) for loss, y in pairs])
+        starts = [(loss, loss.initial_scores(y, self.weights)) for loss, y in pairs]
+        return np.concatenate([constants(each, loss, "initial_scores") for loss, each in starts])
 
     def mean_scores(self) -> Floats:
         """Return the constant scores that predict the mean of the target."""
         pairs = zip(self.losses, self.y.T, strict=True)
-        return np.concatenate([loss.mean_scores(y, self.weights) for loss, y in pairs])
+        starts = [(loss, loss.mean_scores(y, self.weights)) for loss, y in pairs]
+        return np.concatenate([constants(each, loss, "mean_scores") for loss, each in starts])
 
     def gradients(self, scores: Floats) -> list[Pair]:
         """Return gradient and hessian of each column; None for a hessian of ones.
@@ -333,12 +344,7 @@ class Objective:
             return self._fast.gradients(scores)
         pairs: list[Pair] = []
         for loss, y, part in self._outputs(scores):
-            gradient, hessian = loss.gradients(y, part)
-            if np.shape(gradient) != part.shape or np.shape(hessian) != part.shape:
-                raise ValueError(
-                    f"loss {loss!r} must return a gradient and a hessian of shape {part.shape}; "
-                    f"got {np.shape(gradient)} and {np.shape(hessian)}"
-                )
+            gradient, hessian = derivatives(loss, y, part)
             for k in range(loss.n_scores):
                 column = _column(gradient, k, loss)
                 pairs.append(
@@ -362,7 +368,7 @@ class Objective:
         """Return the loss of each row, the mean over the outputs."""
         if self._fast is not None:
             return self._fast.row_losses(scores, np.empty(len(self.y)))
-        losses = [loss.row_losses(y, part) for loss, y, part in self._outputs(scores)]
+        losses = [losses_of_rows(loss, y, part) for loss, y, part in self._outputs(scores)]
         return losses[0] if len(losses) == 1 else np.mean(losses, axis=0)
 
     def mean_loss(self, scores: Floats) -> float:
@@ -395,13 +401,20 @@ class Objective:
         weights = None if self.weights is None else self.weights[rows]
         y = self.y[rows, column if self.n_outputs > 1 else 0]
         part = scores[rows, column] if loss.n_scores == 1 else scores[rows]
-        return loss.leaf_values(y, part, weights, leaf[rows], n_leaves, k)
+        steps = loss.leaf_values(y, part, weights, leaf[rows], n_leaves, k)
+        return steps_of_leaves(steps, loss, n_leaves)
 
     def predictions(self, scores: Floats) -> Floats:
         """Return what scores predict, (n_rows,) for one output and a loss of one prediction."""
         scores = self.to_scores(scores)
         if self.n_outputs == 1:
-            return self.losses[0].predictions(self._scores_of_first(scores))
+            found = self.losses[0].predictions(self._scores_of_first(scores))
+            if len(found) != len(scores):
+                raise ValueError(
+                    f"predictions of the loss {self.losses[0]!r} must return an entry for each of "
+                    f"{len(scores)} rows; got {len(found)}"
+                )
+            return found
         parts = [loss.predictions(scores[:, k]) for k, loss in enumerate(self.losses)]
         return np.column_stack(parts)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
@@ -18,6 +20,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import has_fit_parameter
 
 from committee.base.params import Estimator, is_false
+from committee.base.slicing import sliced
 from committee.tables.native_table import reads_tables
 
 
@@ -55,10 +58,20 @@ class MetaEstimator(Estimator, ABC):
         self._check_fitted()
         return len(self.estimators_)
 
-    def __getitem__(self, index: int) -> Any:
-        """Return a member."""
+    def __getitem__(self, index: int | slice) -> Any:
+        """Return a member, or an ensemble of some of them: ``model[:50]`` has the first 50."""
         self._check_fitted()
+        if isinstance(index, slice):
+            return self._picked(self._sliced(index))
         return self.estimators_[index]
+
+    @abstractmethod
+    def _picked(self, numbers: NDArray[np.int64]) -> Self:
+        """Return an ensemble of some of the members."""
+
+    def _sliced(self, index: slice) -> NDArray[np.int64]:
+        """Return the numbers of the members in a slice."""
+        return sliced(index, len(self), type(self).__name__)
 
     def __iter__(self) -> Iterator[Any]:
         self._check_fitted()
@@ -140,8 +153,8 @@ def unrequested(estimator: Any, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_params(method: str, params: Mapping[str, Any]) -> None:
-    """Raise ValueError if there are arguments for members, and routing is switched off."""
-    if params and not get_config()["enable_metadata_routing"]:
+    """Raise ValueError for arguments of members if routing is switched off."""
+    if not get_config()["enable_metadata_routing"]:
         raise ValueError(
             f"[{', '.join(params)}] are passed to {method} but are not among its arguments. "
             "Passing them on to members is only supported if enable_metadata_routing=True: call "

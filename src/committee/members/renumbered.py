@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 
 def without_gaps(estimator: Any, X: Any, y: NDArray[Any], params: Mapping[str, Any]) -> Any:
-    """Fit a copy of a classifier to class codes without gaps.
+    """Fit a copy of a classifier to class codes 0, 1, ... in place of labels or codes with gaps.
 
     Parameters
     ----------
@@ -20,23 +20,23 @@ def without_gaps(estimator: Any, X: Any, y: NDArray[Any], params: Mapping[str, A
         It has refused the codes as they are.
     X : table
         Rows.
-    y : ndarray of int
-        Their class codes.
+    y : ndarray
+        Their class codes, or labels.
     params : mapping
         More arguments of `fit`.
 
     Returns
     -------
     estimator : Renumbered or None
-        None if the codes have no gaps, or the copy fails as well.
+        None if these are such codes already, or the copy fails as well.
     """
     codes, numbers = np.unique(y, return_inverse=True)
-    if len(codes) == codes[-1] + 1:
+    if np.array_equal(codes, np.arange(len(codes))):
         return None
     copy = _with_codes(estimator, codes)
     try:
         copy.fit(X, numbers, **params)
-    except Exception:  # the gaps were not the reason
+    except Exception:  # the codes were not the reason
         return None
     return Renumbered(copy, codes)
 
@@ -57,14 +57,14 @@ def _has(method: str) -> Any:
 
 
 class Renumbered(ClassifierMixin, BaseEstimator):
-    """A fitted classifier that knows its classes as 0, 1, ..., whatever their codes are.
+    """A fitted classifier that knows its classes as 0, 1, ..., whatever their labels are.
 
     Parameters
     ----------
     estimator : classifier
         Fitted to the numbers of the classes.
-    codes : ndarray of int
-        The code of each number.
+    codes : ndarray
+        The code, or the label, of each number.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Renumbered(ClassifierMixin, BaseEstimator):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The codes of the classes that were there."""
+        """The codes, or the labels, of the classes that were there."""
         return self.codes
 
     @_has("predict_proba")  # type: ignore[untyped-decorator]

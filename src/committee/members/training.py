@@ -260,7 +260,7 @@ class TrainingData:
                 self._fit_source(member, task, parts)
             else:
                 member = self._fit_rows(member, task)
-        except (TypeError, ValueError) as error:
+        except Exception as error:  # other libraries have kinds of their own
             alone = one_class_error(template.title, self.labels, error)
             if alone is not None:
                 raise alone from error
@@ -490,7 +490,7 @@ def rows_of(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
 
 def one_class_error(title: str, labels: NDArray[Any] | None, error: Exception) -> ValueError | None:
     """Return the error to raise where an estimator refused a target of a single class."""
-    if labels is None or len(labels) != 1 or not isinstance(error, ValueError):
+    if labels is None or len(labels) != 1 or isinstance(error, TypeError):
         return None
     label = labels.tolist()[0]
     return ValueError(f"y has 1 class, {label!r}, and {title} could not be fitted to it: {error}")

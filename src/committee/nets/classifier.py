@@ -20,7 +20,7 @@ class NetClassifier(ClassifierMixin, NetModel):
     """A small neural net that classifies rows of a raw table.
 
     Several nets that share most of their weights learn together, and the mean of their
-    probabilities is the answer. Numbers enter as piecewise linear functions between quantiles,
+    probabilities is returned. Numbers enter as piecewise linear functions between quantiles,
     categories by a row of weights for each level; missing values and unseen levels are fine.
 
     Parameters

@@ -19,7 +19,7 @@ class NetRegressor(RegressorMixin, NetModel):
     """A small neural net that predicts a number from rows of a raw table.
 
     Several nets that share most of their weights learn together, and the mean of their
-    predictions is the answer. Numbers enter as piecewise linear functions between quantiles,
+    predictions is returned. Numbers enter as piecewise linear functions between quantiles,
     categories by a row of weights for each level; missing values and unseen levels are fine.
 
     Parameters

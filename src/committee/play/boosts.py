@@ -8,7 +8,7 @@ import numpy as np
 
 from committee import AdaBoostClassifier, DecisionTreeClassifier, GradientBoostingClassifier
 from committee.base.arrays import Floats
-from committee.play.stages import Shares, Stages, Task, one_hot
+from committee.play.stages import Shares, Stages, Task, one_hot, split_text
 
 
 def adaboost_stages(task: Task) -> Stages:
@@ -44,7 +44,8 @@ def adaboost_stages(task: Task) -> Stages:
     ]
     trees = [member.tree_ for member in model.estimators_]
     labels = [_rule(tree, task.names) for tree in trees]
-    return Stages(committee, members, trace.distributions, rounds, labels, trees)
+    weights = np.asarray(trace.distributions, np.float64)
+    return Stages(committee, members, weights, rounds, labels, trees)
 
 
 def _vote_shares(scores: Floats) -> Floats:
@@ -64,7 +65,7 @@ def _vote_shares(scores: Floats) -> Floats:
 def _rule(tree: Any, names: tuple[str, str]) -> str:
     if len(tree.feature) != 3:
         return f"{(len(tree.feature) + 1) // 2} leaves"
-    return f"{names[int(tree.feature[0])]} ≤ {tree.threshold[0]:.3g}"
+    return split_text(names, int(tree.feature[0]), float(tree.threshold[0]))
 
 
 def boosting_stages(task: Task) -> Stages:

@@ -9,7 +9,7 @@ from typing import Any
 from committee.base.params import check_int
 from committee.play.bags import bagging_stages, forest_stages
 from committee.play.boosts import adaboost_stages, boosting_stages
-from committee.play.checks import as_number, as_object, refuse_unknown
+from committee.play.checks import as_number, as_object, refuse_unknown, shortened
 from committee.play.single_tree import tree_stages
 from committee.play.stages import Stages, Task
 from committee.play.teams import MEMBERS, stacking_stages, voting_stages
@@ -75,7 +75,7 @@ class Choice:
         """Return a value if it is one of this setting."""
         if not isinstance(value, str) or value not in self.options:
             accepted = ", ".join(f'"{each}"' for each in self.options)
-            raise ValueError(f"{self.name} must be one of {accepted}; got {value!r}")
+            raise ValueError(f"{self.name} must be one of {accepted}; got {shortened(value)}")
         return value
 
     def to_json(self) -> dict[str, Any]:
@@ -96,9 +96,10 @@ class Members:
         """Return a value if it is one of this setting."""
         names = list(MEMBERS)
         if not isinstance(value, list) or any(each not in names for each in value):
-            raise ValueError(f"{self.name} must be a list of some of {names}; got {value!r}")
+            raise ValueError(f"{self.name} must be some of {names}; got {shortened(value)}")
         if len(set(value)) != len(value) or len(value) < self.least:
-            raise ValueError(f"{self.name} must be {self.least} or more, each once; got {value!r}")
+            accepted = f"{self.least} or more, each once"
+            raise ValueError(f"{self.name} must be {accepted}; got {shortened(value)}")
         return tuple(value)
 
     def to_json(self) -> dict[str, Any]:
@@ -265,9 +266,7 @@ _ALL = (
         (
             Members("members", "Members", ("tree", "logistic", "neighbors", "bayes"), 2),
             Whole("folds", "Folds", 5, 2, 10),
-            Choice(
-                "final", "Meta-learner", {"logistic": "logistic regression", "convex": "weights"}
-            ),
+            Choice("final", "Meta-learner", {"logistic": "logistic", "convex": "weights"}),
         ),
         stacking_stages,
     ),

@@ -166,7 +166,7 @@ class PlayHandler(BaseHTTPRequestHandler):
         return "application/json", found.encode()
 
     def _check_sender(self) -> None:
-        """Refuse other pages: they do not know the token, and browsers tell where they come from."""
+        """Refuse other pages: they do not know the token, and browsers tell their origin."""
         token = self.headers.get(TOKEN, "")
         if not secrets.compare_digest(token.encode(), self.server.token.encode()):
             raise RefusedRequest(

@@ -9,7 +9,7 @@ import numpy as np
 
 from committee import DecisionTreeClassifier
 from committee.base.arrays import Floats
-from committee.play.stages import Shares, Stages, Task
+from committee.play.stages import Shares, Stages, Task, split_text
 
 
 def tree_stages(task: Task) -> Stages:
@@ -40,7 +40,7 @@ def tree_stages(task: Task) -> Stages:
         for tree, node in zip(trees, splits, strict=True)
     ]
     rounds = [_numbers(tree.tree_, node) for tree, node in zip(trees, splits, strict=True)]
-    labels = [f"{task.names[each['feature']]} ≤ {each['threshold']:.3g}" for each in rounds]
+    labels = [split_text(task.names, each["feature"], each["threshold"]) for each in rounds]
     return Stages(committee, members, np.array(inside), rounds, labels, trees=[trees[-1].tree_])
 
 
@@ -71,7 +71,7 @@ def _splits(tree: Any, node: int = 0, path: Path = ()) -> Iterator[tuple[Path, i
 
 
 def _halves(tree: Any, node: int, places: Floats) -> Floats:
-    """Return shares of the two new leaves in their places, and nothing for either class elsewhere."""
+    """Return the shares of the two new leaves in their places, and equal ones elsewhere."""
     found = np.full((len(places), len(tree.classes_)), 1 / len(tree.classes_))
     is_inside = tree.decision_path(places)[:, node].toarray().ravel() > 0
     found[is_inside] = tree.predict_proba(places[is_inside])

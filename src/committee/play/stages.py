@@ -105,6 +105,17 @@ def margins_of(shares: Floats, y: Codes) -> Floats:
     return found
 
 
+def split_text(names: tuple[str, str], feature: int, threshold: float) -> str:
+    """Return a split in a few characters.
+
+    Examples
+    --------
+    >>> split_text(("x", "y"), 1, -0.25)
+    'y ≤ −0.25'
+    """
+    return f"{names[feature]} ≤ {f'{threshold:.3g}'.replace('-', '−')}"
+
+
 def one_hot(codes: Codes, n_classes: int) -> Floats:
     """Return shares of predictions that are one class each."""
     return np.asarray(np.eye(n_classes)[codes])

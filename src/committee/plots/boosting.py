@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from committee.boosting.rounds import RoundChoice
-from committee.evaluation.early_stopping import TrainingLog
+from committee.evaluation.training_log import TrainingLog
 from committee.plots.style import (
     BLUE,
     GREEN,

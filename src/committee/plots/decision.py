@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
 from committee.base.params import check_int
@@ -41,6 +40,7 @@ __all__ = ["plot_decision"]
 _MOST_DRAWN = 5  # members, where nobody says which
 _MOST_LINES = 50
 _TREES_WITH_EDGES = 50
+_CELLS = 200  # along each axis: some members take long to predict many points
 _POINTS = 800  # of a line
 _PALEST, _STRONGEST = 0.06, 0.32  # colours of classes that are in doubt, and sure
 _COLORS = "cividis"  # the same order for every eye, and on paper
@@ -211,14 +211,14 @@ def _spread(n_rounds: int) -> list[int]:
 
 
 def _draw_classes(axes: list[Any], model: Any, rows: PlaneRows, parts: _Parts) -> None:
-    cells = Cells.of(rows, parts.trees())
+    cells = Cells.of(rows, parts.trees(), _CELLS)
     titles = [*parts.titles, parts.whole]
     areas = np.full(len(rows.codes), min(mean_area(len(rows.codes)), 60.0))
     drawn = zip(axes, titles, parts.values(cells.table), parts.values(rows.native), strict=True)
     for ax, title, (shares, codes), (_, predicted) in drawn:
         assert codes is not None
         draw_classes(ax, cells, codes, _strength(shares))
-        is_wrong: NDArray[np.bool_] = predicted != rows.codes
+        is_wrong = np.asarray(predicted != rows.codes)
         draw_points(ax, rows, areas, is_wrong)
         set_title(ax, title, f"error {is_wrong.mean():.3g}")
     label_panels(axes, rows)
@@ -241,7 +241,7 @@ def _draw_numbers(axes: list[Any], model: Any, rows: PlaneRows, parts: _Parts) -
     from matplotlib.colors import Normalize
 
     assert rows.numbers is not None
-    cells = Cells.of(rows, parts.trees())
+    cells = Cells.of(rows, parts.trees(), _CELLS)
     low, high = float(rows.numbers.min()), float(rows.numbers.max())
     style = {"cmap": _COLORS, "norm": Normalize(low, high)}
     area = min(mean_area(len(rows.numbers)), 40.0)

@@ -74,12 +74,11 @@ class Cells:
     table: Any
 
     @classmethod
-    def of(cls, rows: PlaneRows, members: Sequence[Any]) -> Self:
+    def of(cls, rows: PlaneRows, members: Sequence[Any], n_cells: int = _MOST_CELLS) -> Self:
         """Cut the plane at the thresholds of trees, or evenly where others are among members."""
         trees = [getattr(member, "tree_", None) for member in members]
         edges = [
-            cell_edges(trees, rows.features[axis], rows.limits(axis), _MOST_CELLS)
-            for axis in (0, 1)
+            cell_edges(trees, rows.features[axis], rows.limits(axis), n_cells) for axis in (0, 1)
         ]
         across, up = np.meshgrid(*((each[1:] + each[:-1]) / 2 for each in edges))
         return cls(edges, rows.table_at(across.ravel(), up.ravel()))
@@ -138,7 +137,7 @@ def cell_edges(
     """
     low, high = limits
     even = np.linspace(low, high, most + 1)
-    if any(tree is None or tree.splits_levels for tree in trees):
+    if any(tree is None or getattr(tree, "splits_levels", False) for tree in trees):
         return even
     thresholds = [tree.threshold[tree.feature == feature] for tree in trees]
     inside = np.unique(np.concatenate(thresholds))

@@ -147,7 +147,7 @@ def draw_class_votes(
     ax : matplotlib Axes or None
         Where to draw.
     """
-    n_rows = len(votes.answer)
+    n_rows = len(votes.prediction)
     ax = axes_or_new(ax, "plot_votes", (6.4, min(5.2, 1.6 + 0.24 * n_rows)))
     colors = {label: class_color(code) for code, label in enumerate(labels.tolist())}
     order = np.arange(n_rows) if n_rows <= _FEW_ROWS else _by_prediction(votes, labels)
@@ -202,7 +202,7 @@ def _columns(votes: Votes, n_classes: int, confidence: Floats | None, truth: Any
             votes.names, votes.weights, votes.predicted.T, strength.T, strict=True
         )
     ]
-    columns.append(_Column("committee\n", _COMMITTEE, votes.answer, full[:, 0]))
+    columns.append(_Column("committee\n", _COMMITTEE, votes.prediction, full[:, 0]))
     if truth is not None:
         check_same_length(len(full), len(truth))
         columns.append(_Column("truth\n", _COMMITTEE, np.asarray(truth), full[:, 0]))
@@ -247,7 +247,7 @@ def _strength(confidence: Floats, n_classes: int) -> Floats:
 def _by_prediction(votes: Votes, labels: NDArray[Any]) -> NDArray[np.intp]:
     """Return rows in the order of the predicted class, and of agreement in each."""
     codes = {label: code for code, label in enumerate(labels.tolist())}
-    predicted = np.array([codes.get(each, len(codes)) for each in votes.answer.tolist()])
+    predicted = np.array([codes.get(each, len(codes)) for each in votes.prediction.tolist()])
     return np.lexsort((votes.agreement, predicted))
 
 
@@ -261,9 +261,9 @@ def _name_rows(ax: Any, order: NDArray[np.intp], n_rows: int) -> None:
 
 def draw_number_votes(votes: Votes, truth: Any, ax: Any) -> Any:
     """Draw predictions as dots, as large as weights, around the line of the committee's."""
-    n_rows = len(votes.answer)
+    n_rows = len(votes.prediction)
     ax = axes_or_new(ax, "plot_votes", (6.4, 3.8))
-    order = np.argsort(votes.answer, kind="stable")
+    order = np.argsort(votes.prediction, kind="stable")
     places = np.arange(n_rows)
     for k, name in enumerate(votes.names):
         weight = float(votes.weights[k])
@@ -277,7 +277,7 @@ def draw_number_votes(votes: Votes, truth: Any, ax: Any) -> Any:
             label=f"{name}, {weight:.2g}",
         )
     style = "-" if n_rows > 1 else "_"
-    ax.plot(places, votes.answer[order], style, color=INK, linewidth=1.8, label="committee")
+    ax.plot(places, votes.prediction[order], style, color=INK, linewidth=1.8, label="committee")
     if truth is not None:
         check_same_length(n_rows, len(truth))
         values = np.asarray(truth, np.float64)[order]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Up to this many cells, copying a frame of one type costs less than to look at its columns.
 _SMALL_FRAME = 2**14
+MANY_COLUMNS = 1000  # from so many on, numbers are one array
 
 # Of so few rows and so many columns, copying columns of one type together costs less than to look
 # at each of them. So many are copied at a time.
@@ -94,9 +95,10 @@ def refuse_duplicates(labels: Sequence[Any]) -> None:
 
 
 def small_matrix(X: Any) -> NDArray[Any] | None:
-    """Return a small pandas or polars frame of one numeric type as an array, else None.
+    """Return a pandas or polars frame of one numeric type as an array if it is small or wide.
 
-    A model in service predicts single rows, and reading them column by column is slow.
+    A model in service predicts single rows, and reading them column by column is slow; so it is
+    where columns are very many. None for other frames.
     """
     if is_from("pandas", "DataFrame", X):
         dtypes = set(X.dtypes)
@@ -107,7 +109,8 @@ def small_matrix(X: Any) -> NDArray[Any] | None:
         dtypes = {np.dtype("f8") if dtype == pl.Float64 else dtype for dtype in X.dtypes}
     else:
         return None
-    if len(dtypes) != 1 or X.shape[0] * X.shape[1] > _SMALL_FRAME:
+    is_small = X.shape[0] * X.shape[1] <= _SMALL_FRAME
+    if len(dtypes) != 1 or not (is_small or X.shape[1] >= MANY_COLUMNS):
         return None
     dtype = dtypes.pop()
     if not isinstance(dtype, np.dtype) or dtype.kind not in "fib":

@@ -79,7 +79,7 @@ class AnyTable:
             self.native = _checked_sparse(X, may_be_empty)
             self.n_rows, self.n_features = self.native.shape
             return
-        X = read_stream(X)
+        X = X if isinstance(X, np.ndarray) else read_stream(X)
         source = open_any(X) if may_be_empty else open_source(X)
         self.n_rows, self.n_features, self.names = source.n_rows, source.n_features, source.names
         self.native = X

@@ -22,6 +22,7 @@ from committee.tables.column import (
     numpy_column,
 )
 from committee.tables.frame import (
+    MANY_COLUMNS,
     as_narwhals,
     column_blocks,
     frame_column,
@@ -47,9 +48,9 @@ class Kept:
 
         Calls with the same key wait for that one, calls with other keys do not.
         """
+        if key in self._made:  # nothing is ever taken away
+            return self._made[key]
         with self._lock:
-            if key in self._made:
-                return self._made[key]
             own = self._locks.setdefault(key, threading.Lock())
         with own:
             if key not in self._made:
@@ -129,6 +130,17 @@ class Columns:
 
 
 Source = Matrix | Columns
+
+
+def as_matrix(source: Source) -> Source:
+    """Return very many columns of nothing but numbers as one array; other tables as they are."""
+    if isinstance(source, Matrix) or source.n_features < MANY_COLUMNS:
+        return source
+    columns = [source.column(position) for position in range(source.n_features)]
+    is_plain = all(each.label == "number" and each.mask is None for each in columns)
+    if not is_plain or len({each.values.dtype for each in columns}) > 1:
+        return source
+    return Matrix(np.column_stack([each.values for each in columns]), "number", source.names)
 
 
 @dataclass(frozen=True, eq=False)

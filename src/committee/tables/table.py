@@ -9,6 +9,7 @@ masked cells; infinite values are ordinary values at the ends of the order.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import weakref
 import zlib
@@ -23,7 +24,6 @@ from numpy.typing import NDArray
 
 from committee import _core
 from committee.base.arrays import Floats
-from committee.base.params import check_int
 from committee.base.warn import warn
 from committee.files.codec_classes import register
 from committee.files.parts import NOTHING, TEXT, Part, instance, tuple_of
@@ -122,13 +122,29 @@ class TableSchema:
 
         Rows of weight zero are not looked at.
         """
-        features = []
+        changes = []
         for position, feature in enumerate(self.features):
             has_missing = dataset.has_missing(position)
             is_empty = has_missing and feature.levels is None and dataset.n_codes(position) == 1
             if (feature.has_missing, feature.is_empty) != (has_missing, is_empty):
-                feature = replace(feature, has_missing=has_missing, is_empty=is_empty)
-            features.append(feature)
+                changes.append((position, has_missing, is_empty))
+        if not changes:
+            return self
+        key = tuple(changes)
+        if key not in self._completed:
+            self._completed[key] = self._changed(changes)
+        return self._completed[key]
+
+    @cached_property
+    def _completed(self) -> dict[tuple[tuple[int, bool, bool], ...], TableSchema]:
+        """Members of an ensemble share one schema where they have seen the same."""
+        return {}
+
+    def _changed(self, changes: Sequence[tuple[int, bool, bool]]) -> TableSchema:
+        features = list(self.features)
+        for position, has_missing, is_empty in changes:
+            known = features[position]
+            features[position] = replace(known, has_missing=has_missing, is_empty=is_empty)
         return TableSchema(tuple(features), self.names)
 
     def read(self, X: Any, estimator_name: str) -> _core.Table:
@@ -165,12 +181,20 @@ class TableSchema:
         positions = self._positions(source, estimator_name)
         if source.kept is None:
             return self._read(source, positions)
-        # Members of an ensemble may have seen other missing values, but read in the same way.
-        how = tuple(replace(feature, name="", has_missing=False) for feature in self.features)
+        places = positions if isinstance(positions, range) else tuple(positions)
         table: _core.Table = source.kept.once(
-            (how, tuple(positions)), lambda: self._read(source, positions)
+            (self._how, places), lambda: self._read(source, positions)
         )
         return table
+
+    @cached_property
+    def _how(self) -> bytes:
+        """Members of an ensemble may have seen other missing values, but read in the same way."""
+        how = [
+            (each.label, each.levels, each.order, each.from_text, each.is_empty)
+            for each in self.features
+        ]
+        return hashlib.blake2b(repr(how).encode()).digest()
 
     def _read(self, source: Source, positions: Sequence[int]) -> _core.Table:
         if isinstance(source, Matrix) and self._takes_numbers:
@@ -419,6 +443,8 @@ def bin_table(
 
     A table of several fits is binned once, by the weights that all of them share.
     """
+    from committee.base.params import check_int  # loads scikit-learn, which reading does not need
+
     max_bins = check_int("max_bins", model.max_bins, 2, 255)
     n_levels = [len(feature.levels or ()) for feature in schema.features]
 

@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 
 from committee.base.arrays import Floats
 from committee.base.params import check_choice, check_int, check_seed, check_verbose
+from committee.base.work import FitLog
 from committee.members.output import first_method
 from committee.theory.decomposition import SquaredTally, VoteTally, mean_over_rows
 from committee.theory.repeated_fits import RepeatedFits
@@ -132,11 +133,13 @@ class BiasVarianceCurve(Mapping[Any, BiasVariance]):
     def __repr__(self) -> str:
         width = max(len(str(name)) for name in self)
         first = next(iter(self.values()))
-        lines = [f"{'':{width}}  {first.loss:>13} {'bias':>9} {'variance':>9}"]
+        parts = {first.loss: "error", "noise": "noise", "bias": "bias", "variance": "net_variance"}
+        if not any(each.noise for each in self.values()):
+            del parts["noise"]
+        lines = [" ".join([" " * width, *(f"{title:>13}" for title in parts)])]
         for name, each in self.items():
-            lines.append(
-                f"{name!s:{width}}  {each.error:>13.4g} {each.bias:>9.4g} {each.net_variance:>9.4g}"
-            )
+            values = (getattr(each, part) for part in parts.values())
+            lines.append(" ".join([f"{name!s:{width}}", *(f"{value:>13.4g}" for value in values)]))
         return "\n".join(lines)
 
 
@@ -347,8 +350,10 @@ def bias_variance_curve(
     tallies = {name: goal.tally() for name in estimators}
     verbose = check_verbose(verbose)
     fits = RepeatedFits(estimators, test_rows.table, method, n_jobs, seed, verbose)
-    for name, predicted in fits.run(sets):
-        tallies[name].add(predicted)
+    with FitLog("bias_variance") as log:
+        for name, predicted in fits.run(sets):
+            tallies[name].add(predicted)
+        log.end("%d fits", sum(tally.n_fits for tally in tallies.values()))
     return BiasVarianceCurve({name: goal.result(tally, ddof) for name, tally in tallies.items()})
 
 

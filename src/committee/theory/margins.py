@@ -78,4 +78,6 @@ def margins_of_codes(shares: Floats, codes: Any) -> Floats:
     rows = np.arange(len(shares))
     others = shares.copy()
     others[rows, codes] = -np.inf
-    return np.asarray(shares[rows, codes] - others.max(axis=1))
+    # A class that is the only one has a margin of its whole score.
+    best = others.max(axis=1, initial=0.0 if shares.shape[1] == 1 else -np.inf)
+    return np.asarray(shares[rows, codes] - best)

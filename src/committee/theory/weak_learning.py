@@ -56,7 +56,7 @@ def majority_table(
     >>> model = AdaBoostClassifier(n_estimators=100, criterion="error").fit(X, y)
     >>> bool((0.5 - model.trace_.error).min() >= 1 / 10), rounds_needed(1 / 10, 500)
     (True, 305)
-    >>> int((model.trace_.train_error == 0).argmax()) + 1  # far fewer are enough
+    >>> int(model.trace_.train_error.nonzero()[0][-1]) + 2  # far fewer are enough
     5
     """
     size = check_int("n_rows", n_rows, 1)

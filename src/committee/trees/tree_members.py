@@ -13,8 +13,10 @@ from sklearn.base import clone
 from committee import _core
 from committee.base.arrays import Floats
 from committee.base.sampling import RowSampler, member_seed
+from committee.base.slicing import Draws, JoinedSampler
 from committee.files.codec_classes import register
 from committee.files.parts import LABELS, NOTHING, Part, instance, whole
+from committee.members.alike import common_schema
 from committee.tables.table import TableSchema
 from committee.trees.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -36,7 +38,7 @@ class TreeMembers(Sequence[Any]):
         A tree that is not fitted, with the parameters of the members.
     seed : int
         Seed of the ensemble.
-    features : RowSampler or None
+    features : RowSampler, JoinedSampler or None
         The features of each member; None if each has all of them.
     classes : ndarray or None, default=None
         Labels of the classes that members predict; None for their codes.
@@ -46,7 +48,7 @@ class TreeMembers(Sequence[Any]):
     schema: TableSchema
     template: Any
     seed: int
-    features: RowSampler | None
+    features: Draws | None
     classes: NDArray[Any] | None = None
 
     _later_fields: ClassVar[tuple[str, ...]] = ("classes",)
@@ -55,7 +57,7 @@ class TreeMembers(Sequence[Any]):
         "schema": instance(TableSchema),
         "template": instance(DecisionTreeClassifier, DecisionTreeRegressor),
         "seed": whole(),
-        "features": NOTHING | instance(RowSampler),
+        "features": NOTHING | instance(RowSampler, JoinedSampler),
         "classes": NOTHING | LABELS,
     }
 
@@ -96,8 +98,17 @@ class TreeMembers(Sequence[Any]):
     def picked(self, numbers: NDArray[np.int64]) -> TreeMembers:
         """Return some of the members, in the given order."""
         parts = [self.forest.part(int(number), int(number) + 1) for number in numbers]
-        features = None if self.features is None else self.features.picked(numbers)
+        features = self.features
+        if features is not None and (numbers != np.arange(len(numbers))).any():
+            features = features.picked(numbers)
         return replace(self, forest=_core.Forest.join(parts), features=features)
+
+    @classmethod
+    def joined(cls, parts: Sequence[TreeMembers], features: Draws | None) -> TreeMembers:
+        """Return the members of several ensembles, with the features that each has drawn."""
+        schema = common_schema([part.schema for part in parts])
+        forest = _core.Forest.join([part.forest for part in parts])
+        return replace(parts[0], forest=forest, schema=schema, features=features)
 
     def values(self, X: Any, name: str, weights: Floats, hard: bool, n_threads: int) -> Floats:
         """Return weighted sums of the predictions of all members."""

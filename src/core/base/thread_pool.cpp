@@ -29,6 +29,11 @@
 namespace committee {
 namespace {
 
+// In the memory that a thread is born with. Otherwise a thread asks for it when it first looks, and
+// glibc ends the process where there is none left.
+#if defined(__GNUC__) && !defined(_WIN32)
+[[gnu::tls_model("initial-exec")]]
+#endif
 thread_local bool is_inside_task = false;
 
 class InsideTask {
@@ -210,11 +215,24 @@ class Pool {
   void grow(std::size_t n_workers) {
     try {
       while (n_workers_ < n_workers) {
-        std::thread([this] { serve(); }).detach();
+        std::thread([this, room = std::make_unique<char[]>(kRoomToBegin)]() mutable {
+          room.reset();
+          throw_once();
+          serve();
+        }).detach();
         ++n_workers_;
       }
     } catch (const std::exception&) {
       // The system gives no more threads: those that exist, or the caller alone, do the work.
+    }
+  }
+
+  // The first exception of a thread takes memory of its own, and the process ends where there is
+  // none left. A job may throw because there is none left: so the first one comes before any job.
+  static void throw_once() {
+    try {
+      throw 0;
+    } catch (int) {
     }
   }
 
@@ -246,6 +264,7 @@ class Pool {
     }
   }
 
+  static constexpr std::size_t kRoomToBegin = 1 << 16;
   static constinit std::atomic<Pool*> current_;
 
   const int pid_;

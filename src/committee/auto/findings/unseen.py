@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from committee.base.arrays import Floats, Rows
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
 from committee.tables.column import Column
-from committee.tables.source import Columns, Source
+from committee.tables.source import Columns, Matrix, Source
 
 _MOST_ROWS = 20_000  # that are looked at where fewer than all will do
 
@@ -110,7 +110,7 @@ class Unseen:
         return np.arange(0, self.target.n_rows, step)
 
 
-def variants(source: Source, rows: Rows, changes: Sequence[tuple[int, Rows]]) -> Columns:
+def variants(source: Source, rows: Rows, changes: Sequence[tuple[int, Rows]]) -> Source:
     """Return some rows once for each change, one block after the other.
 
     Parameters
@@ -132,6 +132,13 @@ def variants(source: Source, rows: Rows, changes: Sequence[tuple[int, Rows]]) ->
     """
     n_rows = len(rows)
     same = np.tile(rows, len(changes))
+    if isinstance(source, Matrix):
+        values = source.values[same]
+        for block, (place, others) in enumerate(changes):
+            if place >= 0:
+                own = slice(block * n_rows, (block + 1) * n_rows)
+                values[own, place] = source.values[others, place]
+        return Matrix(values, source.label, source.names)
     blocks: dict[int, list[int]] = {}
     for block, (place, _) in enumerate(changes):
         blocks.setdefault(place, []).append(block)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from committee.base.arrays import Floats, Rows
 from committee.base.products import dot, weighted_products, weighted_sum
+from committee.evaluation.metric_names import scorer_name
 from committee.evaluation.quick_scores import pairs_in_order
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
 
@@ -77,7 +78,7 @@ class MemberPredictions:
 
     def scorer(self) -> CommitteeScorer:
         """Return the scorer of committees of these members on these rows."""
-        name, one_output = self.scoring, self.target.n_outputs == 1
+        name, one_output = scorer_name(self.scoring), self.target.n_outputs == 1
         if self.target.classes:
             if name == "neg_brier":
                 return SquaredError(self)

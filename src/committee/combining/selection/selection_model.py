@@ -18,6 +18,7 @@ from committee.combining.level_one import LevelOne, Named
 from committee.combining.selection.candidate_scores import MemberPredictions
 from committee.combining.selection.greedy_selection import SelectionRules
 from committee.combining.selection.selection_record import Selection, select
+from committee.evaluation.metric_names import scorer_name
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.parts import FITTED, Part, array, instance, list_of, maybe, whole
 from committee.members.loaded_members import check_class_counts, check_outputs
@@ -111,7 +112,7 @@ class SelectionModel(CommitteeModel):
             if data.labels is None
             else ScoredTarget(truth.astype(np.int32), [data.labels], weights=weights)
         )
-        scoring = self._default_scoring if self.scoring is None else self.scoring
+        scoring = self._default_scoring if self.scoring is None else scorer_name(self.scoring)
         rules = SelectionRules(
             self.n_rounds,
             self.sorted_init,

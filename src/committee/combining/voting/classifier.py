@@ -164,7 +164,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         """
         table = self._open(X)
         predicted = self._predictions(table)
-        return self._answers(predicted, self._tie_shares(table, predicted), self._counts)
+        return self._decided(predicted, self._tie_shares(table, predicted), self._counts)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the combined probabilities, or the shares of the votes.
@@ -185,7 +185,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         return np.asarray(scores / scores.sum(axis=1, keepdims=True))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy; no answer is a wrong one.
+        """Return the accuracy; an abstention is an error.
 
         Parameters
         ----------
@@ -201,10 +201,10 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         accuracy : float
             Share of the rows whose class is predicted.
         """
-        answer, truth = self.predict(X), column_or_1d(y)
-        check_same_length(len(answer), len(truth))
+        prediction, truth = self.predict(X), column_or_1d(y)
+        check_same_length(len(prediction), len(truth))
         # scikit-learn's metrics refuse labels beside an `abstain_label` of another type.
-        return float(np.average(np.asarray(answer == truth, bool), weights=sample_weight))
+        return float(np.average(np.asarray(prediction == truth, bool), weights=sample_weight))
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the predictions of each member.
@@ -263,13 +263,13 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         Returns
         -------
         votes : Votes
-            The vote of each member on each row, the weights, and the answers.
+            The vote of each member on each row, the weights, and the predictions.
         """
         table = self._open(X)
         predicted = self._predictions(table)
-        answer = self._answers(predicted, self._tie_shares(table, predicted), self._counts)
+        prediction = self._decided(predicted, self._tie_shares(table, predicted), self._counts)
         named = self.classes_[predicted.argmax(axis=2).T]
-        return Votes(tuple(self._names), self.weights_, named, answer)
+        return Votes(tuple(self._names), self.weights_, named, prediction)
 
     def explain_vote(self, X: Any) -> VoteExplanation:
         """Explain the prediction for one row: the votes, and what would change it.
@@ -288,10 +288,10 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         predicted = self._one_row(table)
         shares = self._tie_shares(table, predicted)
         scores = self._scores(predicted, self._counts)[0]
-        answer = self._answers(predicted, shares, self._counts)[0]
+        prediction = self._decided(predicted, shares, self._counts)[0]
         order = np.argsort(-scores, kind="stable").tolist()
         labels = self.classes_.tolist()
-        winner = labels.index(answer) if answer in labels else order[0]
+        winner = labels.index(prediction) if prediction in labels else order[0]
         others = [code for code in order if code != winner]
         sure = (
             predicted.max(axis=2)[:, 0]
@@ -300,7 +300,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         )
         flips = self._flips(predicted, shares, winner, others[0]) if others else ()
         return VoteExplanation(
-            answer,
+            prediction,
             labels[others[0]] if others else None,
             dict(zip(labels, (scores / scores.sum()).tolist(), strict=True)),
             tuple(self._names),
@@ -308,7 +308,8 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
             tuple(sure.tolist()),
             tuple(self.weights_.tolist()),
             tuple(
-                self._without(predicted, shares, place, answer) for place in range(len(predicted))
+                self._without(predicted, shares, place, prediction)
+                for place in range(len(predicted))
             ),
             tuple(self._names[place] for place in flips),
         )
@@ -343,7 +344,7 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         outputs = [rule.output(name, member, self.classes_) for rule, name, member in members]
         return self._predictions(table, outputs)
 
-    def _answers(self, predicted: Floats, shares: Floats | None, weights: Floats) -> NDArray[Any]:
+    def _decided(self, predicted: Floats, shares: Floats | None, weights: Floats) -> NDArray[Any]:
         """Return the predictions of the committee; `shares` decide ties."""
         ranks = self.class_prior_ if self.tie_break == "prior" else None
         if shares is not None:
@@ -356,9 +357,9 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
         if self.voting == "majority" and self.abstain_label is not None:
             share = np.take_along_axis(scores, best[:, np.newaxis], axis=1)[:, 0]
             abstains |= share <= 0.5 * (1 + 1e-12)
-        answer = self.classes_[best]
+        prediction = self.classes_[best]
         if not abstains.any():
-            return np.asarray(answer)
+            return np.asarray(prediction)
         mixed = [*self.classes_.tolist(), self.abstain_label]
         is_plain = len({type(each) for each in mixed}) == 1
         labels = np.array(mixed) if is_plain else np.array(mixed, dtype=object)
@@ -370,10 +371,10 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
             raise ValueError(f"explain_vote takes one row; got {predicted.shape[1]}")
         return predicted
 
-    def _without(self, predicted: Floats, shares: Floats | None, place: int, answer: Any) -> Any:
+    def _without(self, predicted: Floats, shares: Floats | None, place: int, whole: Any) -> Any:
         weights = self._counts.copy()
         weights[place] = 0.0
-        return self._answers(predicted, shares, weights)[0] if weights.any() else answer
+        return self._decided(predicted, shares, weights)[0] if weights.any() else whole
 
     def _flips(
         self, predicted: Floats, shares: Floats | None, winner: int, rival: int
@@ -387,8 +388,8 @@ class VotingClassifier(ClassifierMixin, OfClassifiers, VotingModel):
             # Every set of members is a row: (n_members, n_sets, n_classes).
             changed = np.where(sets.T[..., np.newaxis], sure, predicted)
             ties = None if shares is None else np.where(sets.T[..., np.newaxis], sure, shares)
-            answers = self._answers(changed, ties, self._counts)
-            return np.asarray(answers == self.classes_[rival], bool)
+            predictions = self._decided(changed, ties, self._counts)
+            return np.asarray(predictions == self.classes_[rival], bool)
 
         n_sets = max(_MOST_CELLS // (len(predicted) * len(sure)), 1)
         return fewest_that(is_flipped, self.weights_ * (1 + lead), n_sets)

@@ -153,8 +153,8 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
             The prediction of each member for each row, the weights, and the combined predictions.
         """
         predicted = self._predictions(X)
-        answer = self._combined(predicted, self._counts)
-        return Votes(tuple(self._names), self.weights_, predicted[:, :, 0].T, answer)
+        prediction = self._combined(predicted, self._counts)
+        return Votes(tuple(self._names), self.weights_, predicted[:, :, 0].T, prediction)
 
     def explain_vote(self, X: Any) -> VoteExplanation:
         """Explain the prediction for one row: of each member, and of the committee without it.
@@ -172,15 +172,15 @@ class VotingRegressor(RegressorMixin, OfRegressors, VotingModel):
         predicted = self._predictions(X)
         if predicted.shape[1] != 1:
             raise ValueError(f"explain_vote takes one row; got {predicted.shape[1]}")
-        answer = float(self._combined(predicted, self._counts)[0])
+        prediction = float(self._combined(predicted, self._counts)[0])
         without = []
         for place in range(len(predicted)):
             weights = self._counts.copy()
             weights[place] = 0.0
-            left = float(self._combined(predicted, weights)[0]) if weights.any() else answer
+            left = float(self._combined(predicted, weights)[0]) if weights.any() else prediction
             without.append(left)
         return VoteExplanation(
-            answer,
+            prediction,
             None,
             {},
             tuple(self._names),

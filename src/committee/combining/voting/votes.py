@@ -27,26 +27,26 @@ class Votes:
         Their weights, which add up to one.
     predicted : ndarray of shape (n_rows, n_members)
         The class that each member votes for, or the number that it predicts.
-    answer : ndarray of shape (n_rows,)
+    prediction : ndarray of shape (n_rows,)
         The prediction of the committee.
     """
 
     names: tuple[str, ...]
     weights: Floats
     predicted: NDArray[Any]
-    answer: NDArray[Any]
+    prediction: NDArray[Any]
 
     @property
     def agreement(self) -> Floats:
         """Share of the weight, for each row, of members that predict what the committee does."""
-        return weighted_sum(self.weights, (self.predicted == self.answer[:, np.newaxis]).T)
+        return weighted_sum(self.weights, (self.predicted == self.prediction[:, np.newaxis]).T)
 
     def to_frame(self) -> Any:
-        """Return a pandas data frame: a column for each member, and the answer."""
+        """Return a pandas data frame: a column for each member, and their prediction."""
         import pandas as pd
 
         columns = {name: self.predicted[:, k] for k, name in enumerate(self.names)}
-        return pd.DataFrame(columns).assign(committee=self.answer)
+        return pd.DataFrame(columns).assign(committee=self.prediction)
 
     def __repr__(self) -> str:
         return f"Votes({self.predicted.shape[0]} rows, {len(self.names)} members)"
@@ -54,11 +54,11 @@ class Votes:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class VoteExplanation:
-    """How the answer for one row came about.
+    """How the prediction for one row came about.
 
     Attributes
     ----------
-    answer : object
+    prediction : object
         The prediction of the committee.
     runner_up : object
         The class with the second largest score; None for numbers.
@@ -76,10 +76,10 @@ class VoteExplanation:
         The prediction of the committee without each member.
     flips : tuple of str
         The smallest set of members that, if they predicted the runner-up, would make it the
-        answer; of large committees a small one. Empty if all of them could not.
+        prediction; of large committees a small one. Empty if all of them could not.
     """
 
-    answer: Any
+    prediction: Any
     runner_up: Any
     scores: dict[Any, float]
     names: tuple[str, ...]
@@ -91,9 +91,9 @@ class VoteExplanation:
 
     @property
     def decisive(self) -> tuple[str, ...]:
-        """Members without whom the answer would be another."""
+        """Members without whom the prediction would be another."""
         pairs = zip(self.names, self.without, strict=True)
-        return tuple(name for name, answer in pairs if answer != self.answer)
+        return tuple(name for name, other in pairs if other != self.prediction)
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with a row for each member."""
@@ -116,7 +116,7 @@ class VoteExplanation:
             line = f"  {name:<{width}}  predicts {_shown(predicted)}"
             line += "" if np.isnan(sure) else f" (probability {sure:.0%})"
             line += f", weight {weight:.3g}"
-            changes = without != self.answer and bool(self.scores)
+            changes = without != self.prediction and bool(self.scores)
             if changes or not self.scores:
                 line += f"; without it: {_shown(without)}"
             lines.append(line)
@@ -127,10 +127,10 @@ class VoteExplanation:
 
     def _headline(self) -> str:
         if not self.scores:
-            return f"the committee predicts {_shown(self.answer)}"
+            return f"the committee predicts {_shown(self.prediction)}"
         ranked = sorted(self.scores.items(), key=lambda pair: -pair[1])
         shares = ", ".join(f"{_shown(label)} {score:.3g}" for label, score in ranked[:5])
-        return f"the committee predicts {_shown(self.answer)} ({shares})"
+        return f"the committee predicts {_shown(self.prediction)} ({shares})"
 
     def __repr__(self) -> str:
         return str(self)

@@ -11,10 +11,12 @@ import { listen } from "./pointer.js";
 import { decode } from "./run.js";
 import { Source, unpack } from "./source.js";
 import { fromAddress, initialState, short, snap, toAddress } from "./state.js";
+import { markWords, memberTitle, roundTitle } from "./words.js";
 
 const BEAT = 700; // milliseconds of a round that is played, less for many
 const FASTEST = 90;
 const MAX_FILE = 1_500_000;
+const MAX_PAST = 200;
 
 const setup = JSON.parse(find("setup").textContent);
 const recordings = setup.recordings ?? null;
@@ -36,6 +38,7 @@ const app = {
 };
 
 let run = null; // of the points and settings that were asked for last
+const past = []; // points before each edit, with the example they were
 let order = 0; // counts changes after which points have other numbers
 let loading = 0; // counts loads of points: the newest counts
 let cursor = false; // whether the cross is moved by keys
@@ -86,26 +89,12 @@ function drawRound() {
   }
   find("play").disabled = !run || count < 2;
   drawPlane();
-  find("key").textContent = keyWords();
+  find("key").textContent = run ? markWords(run) : "";
   if (!run) return;
   find("errors").replaceChildren(...errorChart(run, state.round, goTo));
   find("margins").replaceChildren(...marginChart(run, state.round));
   members.mark(state.round);
   drawPlace();
-}
-
-const SIZES = {
-  tree: "large: points of the node that is split",
-  bagging: "size: how often a point was drawn",
-  forest: "size: how often a point was drawn",
-  adaboost: "size: weight in this round",
-  boosting: "size: residual before this round",
-};
-
-// What the marks of points mean.
-function keyWords() {
-  const words = run ? [SIZES[run.method], "ring: wrong", run.held_out.length ? "hollow: held out" : null] : [];
-  return words.filter(Boolean).join(" · ");
 }
 
 // What depends on the cross.
@@ -114,16 +103,11 @@ function drawPlace() {
   const { classes } = state.points;
   const place = cross();
   const context = { run, round: state.round, place, classes };
-  find("formula").replaceChildren(make("h2", {}, roundTitle()), ...formulas(context), ...notes());
+  find("formula").replaceChildren(make("h2", {}, roundTitle(run, state.round)), ...formulas(context), ...notes());
   find("votes").replaceChildren(...votesAt(run, state.round, place, classes));
   const where = state.place ? "at the cross" : "in the middle";
   find("votes-title").textContent = `Votes ${where}`;
 }
-
-const roundTitle = () => {
-  const word = { tree: "Split", bagging: "Tree", forest: "Tree", voting: "Member", stacking: "Step" };
-  return `${word[run.method] ?? "Round"} ${state.round} of ${run.nRounds}`;
-};
 
 const notes = () => run.notes.map((text) => make("p", { class: "note" }, text));
 
@@ -144,7 +128,7 @@ function goTo(round) {
   keepAddress();
   if (state.round !== before && !timer) {
     const error = run.rounds[state.round - 1].committee_error;
-    find("announce").textContent = `${roundTitle()}: training error ${Math.round(100 * error)} %`;
+    find("announce").textContent = `${roundTitle(run, state.round)}: training error ${Math.round(100 * error)} %`;
   }
 }
 
@@ -190,7 +174,7 @@ async function refit({ toEnd = false } = {}) {
   keepAddress();
   drawPlane();
   if (new Set(state.points.class).size < 2) {
-    giveUp("Place points of two classes or more");
+    giveUp("points of two classes or more are needed");
     return;
   }
   const asked = { axes: state.points.axes, order };
@@ -218,13 +202,10 @@ function take(answer, isAtEnd) {
   run = answer;
   isStill ||= isOther;
   state.round = isAtEnd ? run.nRounds : Math.min(state.round, run.nRounds);
-  members.show(run, memberTitle());
+  members.show(run, memberTitle(run));
   drawRound();
   keepAddress();
 }
-
-const memberTitle = () =>
-  ({ tree: "Splits", boosting: "Steps", adaboost: "Weak learners" })[run.method] ?? "Members";
 
 async function loadExample(changes, options) {
   const mine = ++loading;
@@ -284,6 +265,8 @@ function usePoints({ x, y, class: codes, classes, names, axes }, keepsPlace = fa
 function edit(change, keepsOrder = true) {
   const { points } = state;
   loading++; // what is on its way would undo this
+  past.push({ points, example: state.example });
+  if (past.length > MAX_PAST) past.shift();
   const next = { ...points, x: [...points.x], y: [...points.y], class: [...points.class] };
   if (state.example) {
     next.x = next.x.map((value) => snap(value, points.axes.x));
@@ -298,6 +281,18 @@ function edit(change, keepsOrder = true) {
   refit();
 }
 
+function undo() {
+  const before = past.pop();
+  if (!before) return;
+  loading++;
+  order++;
+  isStill = true;
+  Object.assign(state, before);
+  buildTools(app);
+  buildData(app);
+  refit();
+}
+
 const editor = {
   canEdit: () => recordings === null,
   points: () => state.points,
@@ -309,6 +304,10 @@ const editor = {
     drawPlane();
     drawPlace();
     keepAddress();
+  },
+  showCursor(isShown) {
+    cursor = isShown;
+    drawPlane();
   },
   add({ x, y }, code) {
     if (state.points.x.length >= setup.limits.points) {
@@ -405,7 +404,12 @@ function setTheme(theme) {
 
 function onKey(event) {
   const { target, key } = event;
-  if (event.ctrlKey || event.metaKey || event.altKey || find("keys").open) return;
+  if (find("keys").open) return;
+  if (key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !recordings) {
+    undo();
+    event.preventDefault();
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (target.closest("input[type=number], select, textarea")) return;
   const isSlider = target.matches("input[type=range]");
   const actions = {
@@ -448,6 +452,7 @@ function listenToPage() {
   }).observe(find("plane"));
   listen(plane, editor);
   if (!recordings) dropFiles(document.body, openFile);
+  find("share").hidden = recordings !== null;
 }
 
 // --- beginning ------------------------------------------------------------------------------------

@@ -128,6 +128,7 @@ export function votesAt(run, round, place, classes) {
   }
   const result = sharesOfCell(run, "committee", round, cell);
   const parts = votes.length <= 8 ? votes.map((vote) => voteRow(run, vote)) : [voteStrip(run, votes)];
+  if (votes.length > 8) parts.push(voteCounts(run, votes, classes));
   const [best] = result.map((share, k) => [share, k]).sort((a, b) => b[0] - a[0] || a[1] - b[1])[0];
   const winner = result.indexOf(best);
   parts.push(
@@ -177,6 +178,13 @@ function shareBar(run, shares) {
     bar.append(part);
   });
   return bar;
+}
+
+function voteCounts(run, votes, classes) {
+  const counts = run.classes.map(() => 0);
+  for (const { shares } of votes) counts[shares.indexOf(Math.max(...shares))]++;
+  const words = counts.map((count, k) => `${count} for ${classes[run.classes[k]]}`);
+  return make("p", { class: "soft" }, words.join(", "));
 }
 
 // Many members: a column each, as high as its weight, coloured by what it prefers.

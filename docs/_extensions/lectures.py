@@ -1,14 +1,23 @@
-"""Records an example of each of five lectures for the page `lectures.html`.
+"""Records an example of each of five lectures, when the site is built, as `_static/lectures.html`.
 
-    python docs/play/record.py
+The page is that of `committee play` and needs no server; the guide shows it. By itself,
 
-writes the page next to this file. It needs no server and no network.
+    python docs/_extensions/lectures.py lectures.html
+
+writes it into a file.
 """
 
+from __future__ import annotations
+
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from committee.play.examples import example_points
 from committee.play.recording import Recording, recorded_page
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 RECORDINGS = (
     Recording(
@@ -108,11 +117,21 @@ RECORDINGS = (
 )
 
 
-def main() -> None:
-    """Write the page."""
-    page = recorded_page([each.to_json() for each in RECORDINGS])
-    Path(__file__).with_name("lectures.html").write_text(page, encoding="utf-8")
+def page() -> str:
+    """Return the page with all runs."""
+    return recorded_page([each.to_json() for each in RECORDINGS])
+
+
+def _write(app: Sphinx, failure: Exception | None) -> None:
+    if failure is None and app.builder.format == "html":
+        (Path(app.outdir) / "_static" / "lectures.html").write_text(page(), encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Write the page beside the other files of the site."""
+    app.connect("build-finished", _write)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
 if __name__ == "__main__":
-    main()
+    Path(sys.argv[1]).write_text(page(), encoding="utf-8")

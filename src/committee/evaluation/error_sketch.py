@@ -116,6 +116,25 @@ class ErrorSketch:
         place = int((from_here >= self._rank(coverage, group)).sum()) - 1
         return float(self.sizes[part][place]) if place >= 0 else -math.inf
 
+    def limits(self, coverage: float) -> tuple[float, float]:
+        """Return between what the error of a new row lies with a probability.
+
+        Half of what is missing to one is left out on each side. Where there are too few rows for
+        that, the absolute error is limited, which needs half as many.
+
+        Examples
+        --------
+        >>> errors = np.array([-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+        >>> ErrorSketch.of(errors).limits(0.8), ErrorSketch.of(errors).limits(0.9)
+        ((-3.0, 5.0), (-5.0, 5.0))
+        """
+        side = (1 + coverage) / 2
+        low, high = self.lower(side), self.upper(side)
+        if np.isfinite([low, high]).all():
+            return low, high
+        limit = ErrorSketch.of(np.abs(self.sizes), self.upto - self.below).upper(coverage)
+        return -limit, limit
+
     def total(self, group: int = 0) -> float:
         """Return the number of rows of a group, by their weights."""
         upto = self.upto[self._part(group)]
