@@ -270,6 +270,19 @@ function(
     share=0.5,
     weights=weights,
 )
+function(
+    "row_matches",
+    left=lambda: np.eye(N_ROWS, dtype=np.uint8),
+    right=lambda: np.eye(N_ROWS, dtype=np.uint8),
+    n_threads=2,
+)
+function(
+    "pairs_in_order",
+    values=lambda: reals().T.copy(),
+    second=weights,
+    first=weights,
+    n_threads=2,
+)
 function("row_sums", left=reals, right=reals, kind="product", upper_only=False, n_threads=2)
 
 # ---- trees ----

@@ -82,6 +82,19 @@ def row_sums(
 ) -> NDArray[np.float64]:
     """Return sums over the columns for each pair of rows, in an order that nothing changes."""
 
+def row_matches(
+    left: NDArray[np.uint8], right: NDArray[np.uint8], n_threads: int = 1
+) -> NDArray[np.uint32]:
+    """Return the number of equal codes of each pair of rows."""
+
+def pairs_in_order(
+    values: NDArray[np.float64],
+    second: NDArray[np.float64],
+    first: NDArray[np.float64],
+    n_threads: int = 1,
+) -> NDArray[np.float64]:
+    """Return the weight of pairs of rows of two classes that are in order; ties count half."""
+
 def grow_tree(
     dataset: BinnedDataset,
     *,

@@ -11,8 +11,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from committee import _core
 from committee.base.arrays import Floats
-from committee.base.products import dot
+from committee.base.work import resolve_threads
 
 _LEAST_SHARE = float(np.finfo(np.float64).eps)  # as in scikit-learn
 _NEARLY_ONE = 1e-8  # how far from one probabilities may add up to
@@ -75,29 +76,24 @@ def quick_real_score(
     return -loss(np.average(_POWERS[name](truth - predicted), axis=0, weights=weights))
 
 
-def pairs_in_order(values: Floats, second: Floats, first: Floats) -> float:
-    """Return the weight of pairs of a row of either class in which the second class is higher.
+def areas_under_curve(values: Floats, is_second: NDArray[np.bool_], weights: Floats) -> Floats:
+    """Return the area under the ROC curve for each row of a matrix of values.
 
-    Pairs that tie count half.
-
-    Parameters
-    ----------
-    values : ndarray of float64
-        Of the rows.
-    second, first : ndarray of float64
-        Their weights in the second and in the first class, zero in the other one.
+    It is the share of pairs of a row of either class in which the second class has the higher
+    value; pairs that tie count half. NaN where there is no pair.
 
     Examples
     --------
-    >>> pairs_in_order(np.array([1.0, 2.0, 2.0]), np.array([0, 1, 0.0]), np.array([1, 0, 1.0]))
-    1.5
+    >>> is_second = np.array([False, True, False])
+    >>> areas_under_curve(np.array([[1.0, 2.0, 2.0]]), is_second, np.ones(3)).tolist()
+    [0.75]
     """
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    places = np.cumsum(np.r_[0, ordered[1:] != ordered[:-1]])
-    of_second = np.bincount(places, second[order])
-    of_first = np.bincount(places, first[order])
-    return dot(of_second, np.cumsum(of_first) - of_first / 2)
+    second, first = weights * is_second, weights * ~is_second
+    n_pairs = float(second.sum() * first.sum())
+    if n_pairs == 0:
+        return np.full(len(values), np.nan)
+    right = _core.pairs_in_order(values, second, first, resolve_threads(None))
+    return np.asarray(right / n_pairs)
 
 
 def _accuracy(shares: Floats, codes: Codes, weights: Floats | None) -> float:
@@ -108,9 +104,8 @@ def _area_under_curve(shares: Floats, codes: Codes, weights: Floats | None) -> f
     if shares.shape[1] != 2:
         return None
     own = np.ones(len(codes)) if weights is None else weights
-    second, first = own * (codes == 1), own * (codes == 0)
-    n_pairs = float(second.sum() * first.sum())
-    return pairs_in_order(shares[:, 1], second, first) / n_pairs if n_pairs else None
+    area = float(areas_under_curve(shares[:, 1][np.newaxis], codes == 1, own)[0])
+    return None if np.isnan(area) else area
 
 
 def _minus_log_loss(shares: Floats, codes: Codes, weights: Floats | None) -> float | None:

@@ -203,7 +203,7 @@ class OobMetric:
         return float(metric(self.target.y[rows], answers, **options))
 
     def _quick_score(self, values: Floats, rows: Rows, weights: Floats | None) -> float | None:
-        name, target = self.oob_score, self.target
+        name, target = scorer_name(self.oob_score), self.target
         if not isinstance(name, str) or len(rows) == 0:
             return None
         if target.codes is None:

@@ -25,8 +25,8 @@ _SMALL_FRAME = 2**14
 MANY_COLUMNS = 1000  # from so many on, numbers are one array
 
 # Of so few rows and so many columns, copying columns of one type together costs less than to look
-# at each of them. So many are copied at a time.
-_FEW_ROWS, _MANY_COLUMNS, _BLOCK = 1024, 32, 256
+# at each of them; of fewer rows where cells are text. So many are copied at a time.
+_FEW_ROWS, _FEW_TEXTS, _MANY_COLUMNS, _BLOCK = 1024, 256, 32, 256
 
 # How a query becomes a frame in memory, by the library of the lazy frame.
 _RUN_QUERY = {
@@ -167,8 +167,8 @@ def column_blocks(X: Any) -> ColumnBlocks | None:
     groups: dict[Any, list[int]] = {}
     if is_from("pandas", "DataFrame", X):
         for position, dtype in enumerate(X.dtypes):
-            plain = isinstance(dtype, np.dtype) and dtype.kind in "fiubMmO"
-            if plain or type(dtype).__name__ == "StringDtype":
+            is_plain = isinstance(dtype, np.dtype) and dtype.kind in "fiubMm"
+            if is_plain or (n_rows <= _FEW_TEXTS and _is_text(dtype)):
                 groups.setdefault(dtype, []).append(position)
         return ColumnBlocks(groups.values(), lambda block: _pandas_block(X.iloc[:, block]))
     if is_from("polars", "DataFrame", X):
@@ -176,11 +176,17 @@ def column_blocks(X: Any) -> ColumnBlocks | None:
 
         n_missing = X.null_count().row(0) if n_columns else ()
         for position, dtype in enumerate(X.dtypes):
-            plain = dtype in (pl.Float64, pl.Float32, pl.String)
-            if plain or (dtype.is_integer() and n_missing[position] == 0):
+            is_plain = dtype in (pl.Float64, pl.Float32)
+            is_plain |= dtype.is_integer() and n_missing[position] == 0
+            if is_plain or (n_rows <= _FEW_TEXTS and dtype == pl.String):
                 groups.setdefault(dtype, []).append(position)
         return ColumnBlocks(groups.values(), lambda block: X[:, block].to_numpy())
     return None
+
+
+def _is_text(dtype: Any) -> bool:
+    """Whether columns of pandas hold text, or objects that may be text."""
+    return dtype == np.dtype(object) or type(dtype).__name__ == "StringDtype"
 
 
 def _pandas_block(block: Any) -> NDArray[Any]:
