@@ -263,10 +263,25 @@ function(
     smoothing=1.0,
 )
 function(
-    "weight_in_order",
+    "group_quantiles",
     values=lambda: reals()[:, 0],
-    first=lambda: np.abs(reals()[:, 0]),
-    second=lambda: np.abs(reals()[:, 0]),
+    groups=lambda: codes().astype(np.uint32),
+    n_groups=3,
+    share=0.5,
+    weights=weights,
+)
+function(
+    "row_matches",
+    left=lambda: np.eye(N_ROWS, dtype=np.uint8),
+    right=lambda: np.eye(N_ROWS, dtype=np.uint8),
+    n_threads=2,
+)
+function(
+    "pairs_in_order",
+    values=lambda: reals().T.copy(),
+    second=weights,
+    first=weights,
+    n_threads=2,
 )
 function("row_sums", left=reals, right=reals, kind="product", upper_only=False, n_threads=2)
 

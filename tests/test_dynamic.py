@@ -11,12 +11,14 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import committee as cm
+from committee import _core
 from committee.combining.dynamic.neighborhood import Neighborhood
 from committee.datasets import load_penguins
 
 TREES = [("stump", cm.DecisionTreeClassifier(max_depth=1)), ("line", LogisticRegression())]
 REAL_TREES = [("stump", cm.DecisionTreeRegressor(max_depth=1)), ("line", LinearRegression())]
 THREE = [*TREES, ("tree", cm.DecisionTreeClassifier(max_depth=3))]
+LEVEL_TREES = [(name, cm.DecisionTreeRegressor(max_depth=k)) for k, name in enumerate("ab", 1)]
 REAL_THREE = [*REAL_TREES, ("tree", cm.DecisionTreeRegressor(max_depth=3))]
 
 
@@ -168,6 +170,37 @@ def test_many_columns_find_the_same_neighbours_as_few(rng, monkeypatch):
     many = cm.DynamicSelectionRegressor(REAL_TREES).fit(X, y).explain(X)
     assert_array_equal(few.competence, many.competence)
     assert_array_equal(few.radius, many.radius)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_many_levels_find_the_same_neighbours_as_their_coordinates(metric, rng, monkeypatch):
+    """Levels are compared as codes: missing and unseen ones, and features without missing ones."""
+
+    def rows(n_rows, levels):
+        table = pd.DataFrame({f"c{k}": rng.choice([*levels], n_rows) for k in range(6)})
+        table.loc[::5, "c1"] = None
+        return table.assign(number=rng.normal(size=n_rows).round(1))
+
+    X, new = rows(150, "abcd"), rows(60, "abcdxyz")
+    new.loc[::4, "c0"] = None
+    y = rng.normal(size=150)
+    found = []
+    for few in (16, 1000):  # beyond, trees of points compare all coordinates
+        monkeypatch.setattr("committee.combining.dynamic.neighborhood._FEW_COLUMNS", few)
+        model = cm.DynamicSelectionRegressor(LEVEL_TREES, metric=metric).fit(X, y)
+        found.append(model.explain(new))
+    assert_array_equal(found[0].competence, found[1].competence)
+    assert_array_equal(found[0].radius, found[1].radius)
+
+
+def test_equal_codes_are_counted(rng):
+    left = rng.integers(0, 3, (40, 70), np.uint8)
+    right = rng.integers(0, 3, (90, 70), np.uint8)
+    expected = (left[:, None] == right).sum(axis=2)
+    for n_threads in (1, 2):
+        assert_array_equal(_core.row_matches(left, right, n_threads), expected)
+    same = np.zeros((1, 20_000), np.uint8)  # more columns than a byte can count
+    assert _core.row_matches(same, same).tolist() == [[20_000]]
 
 
 # --- promises -----------------------------------------------------------------------------------

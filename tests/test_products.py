@@ -6,13 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 
 from committee import _core
-from committee.base.products import (
-    dot,
-    row_products,
-    weight_in_order,
-    weighted_products,
-    weighted_sum,
-)
+from committee.base.products import dot, row_products, weighted_products, weighted_sum
 from committee.combining.least_squares import nonnegative_weights, triangular_factor
 
 SHAPES = [(1, 1, 1), (3, 2, 5), (4, 4, 8), (33, 130, 7), (70, 9, 513), (5, 300, 258)]
@@ -49,27 +43,6 @@ def test_wrong_rows_are_refused():
         _core.row_sums(np.ones((2, 3)), np.ones((2, 4)))
     with pytest.raises(ValueError, match="kind must be"):
         _core.row_sums(np.ones((2, 3)), np.ones((2, 3)), kind="sum")
-
-
-@pytest.mark.parametrize("n_rows", [0, 1, 90, 2500])
-@pytest.mark.parametrize("step", [0.0, 0.1])
-def test_pairs_in_order_are_counted_one_by_one(n_rows, step, rng):
-    values = rng.normal(size=n_rows)
-    values = np.round(values / step) * step if step else values  # with ties, and with -0.0
-    first, second = rng.integers(0, 3, (2, n_rows)).astype(float)
-    naive = sum(
-        float((second[i] * first * ((values < values[i]) + 0.5 * (values == values[i]))).sum())
-        for i in range(n_rows)
-    )
-    assert weight_in_order(values, first, second) == naive
-
-
-def test_infinities_are_ranked_and_nan_has_no_rank():
-    values, ones = np.array([np.inf, -np.inf, 0.0]), np.array([0.0, 1.0, 1.0])
-    assert weight_in_order(values, ones, 1 - ones) == 2.0
-    assert np.isnan(weight_in_order(np.array([0.0, np.nan, 1.0]), ones, 1 - ones))
-    with pytest.raises(ValueError, match="differ in length"):
-        weight_in_order(values, ones, ones[:2])
 
 
 @pytest.mark.parametrize("n_rows", [1, 40, 150])

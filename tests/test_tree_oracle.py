@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from reference import CLASSIFICATION, REGRESSION, Limits, NaiveTree
 from tree_tools import (
+    Case,
     assert_every_split_is_best,
     assert_nodes_hold_what_their_rows_say,
     leaf_partition,
@@ -17,6 +18,8 @@ from tree_tools import (
     make_tree,
     make_weight,
 )
+
+from committee import DecisionTreeClassifier
 
 CRITERIA = (*CLASSIFICATION, *REGRESSION)
 SEARCHES = ("exact", "hist")
@@ -88,6 +91,44 @@ def test_several_classes_get_the_best_split(criterion, n_classes, weights, searc
     model, naive = grow_both(case, y, weight, criterion, split_finding=search)
     assert_nodes_hold_what_their_rows_say(model, case, naive)
     assert_every_split_is_best(model, case, naive)
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "fractional"])
+@pytest.mark.parametrize("has_missing", [False, True])
+@pytest.mark.parametrize("criterion", CLASSIFICATION)
+def test_many_classes_get_the_best_split(criterion, has_missing, weights, rng):
+    """More numbers would be in statistics by code than there are rows: they are not made."""
+    X = rng.normal(size=(40, 3))
+    X[rng.random(X.shape) < 0.2 * has_missing] = np.nan
+    y, weight = np.repeat(np.arange(20), 2), make_weight(weights, rng)
+    case = Case(X, X)
+    model, naive = grow_both(case, y, weight, criterion, split_finding="exact")
+    assert_nodes_hold_what_their_rows_say(model, case, naive)
+    assert_every_split_is_best(model, case, naive)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("criterion", ["gini", "error"])
+def test_many_classes_are_searched_by_rows_as_by_codes(criterion, n_outputs, rng):
+    """Rows are searched one after the other where squares of counts are exact, else by code."""
+    X = rng.normal(size=(150, 3)).round(1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = rng.integers(0, 60, (150, n_outputs))
+    limits = {"min_weight_fraction_leaf": 0.02, "random_state": 0, "split_finding": "exact"}
+    few = DecisionTreeClassifier(criterion=criterion, **limits).fit(X, y)
+    # So many repetitions of a row that their squares are not.
+    many = DecisionTreeClassifier(criterion=criterion, **limits).fit(X, y, np.full(150, 2.0**20))
+    assert few.tree_.node_count > 30
+    for name in ("feature", "threshold", "children_left", "missing_go_to_left"):
+        np.testing.assert_array_equal(getattr(few.tree_, name), getattr(many.tree_, name))
+
+
+def test_a_class_for_each_row_takes_no_cube_of_the_rows(rng):
+    """Every cut is as good as any other: the tree is a chain of all rows."""
+    X, y = rng.normal(size=(700, 2)), np.arange(700)
+    model = DecisionTreeClassifier(random_state=0).fit(X, y)
+    assert (model.get_depth(), model.get_n_leaves()) == (699, 700)
+    np.testing.assert_array_equal(model.predict(X), y)
 
 
 @pytest.mark.parametrize("search", SEARCHES)

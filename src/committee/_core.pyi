@@ -82,10 +82,18 @@ def row_sums(
 ) -> NDArray[np.float64]:
     """Return sums over the columns for each pair of rows, in an order that nothing changes."""
 
-def weight_in_order(
-    values: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]
-) -> float:
-    """Return the weight of the pairs of two kinds of rows that are in the order of the values."""
+def row_matches(
+    left: NDArray[np.uint8], right: NDArray[np.uint8], n_threads: int = 1
+) -> NDArray[np.uint32]:
+    """Return the number of equal codes of each pair of rows."""
+
+def pairs_in_order(
+    values: NDArray[np.float64],
+    second: NDArray[np.float64],
+    first: NDArray[np.float64],
+    n_threads: int = 1,
+) -> NDArray[np.float64]:
+    """Return the weight of pairs of rows of two classes that are in order; ties count half."""
 
 def grow_tree(
     dataset: BinnedDataset,
@@ -372,6 +380,15 @@ def ordered_means(
     smoothing: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return means by level: of each row from those before it, and of each level."""
+
+def group_quantiles(
+    values: NDArray[np.float64],
+    groups: NDArray[np.uint32],
+    n_groups: int,
+    share: float,
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Return the weighted quantile of each group of rows; zero for a group without rows."""
 
 class BoostedRows:
     """Classes, weights and scores of the rows of AdaBoost (adaboost/boosted_rows.hpp)."""

@@ -10,6 +10,8 @@ import pyarrow as pa
 import pytest
 from table_tools import DAY, MOMENT, NAME, read_one
 
+from committee.tables.frame import column_blocks
+from committee.tables.source import open_source
 from committee.tables.table import FeatureInfo, Kind, read_table
 
 # --- Text and categories --------------------------------------------------------------------------
@@ -224,3 +226,69 @@ def test_integer_labels_are_no_names_and_mixed_labels_are_an_error():
     assert [info.name for info in schema.features] == ["x0", "x1"]
     with pytest.raises(TypeError, match="Feature names are only supported if all input features"):
         read_table(pd.DataFrame([[1, 2]], columns=["a", 1]))
+
+
+# --- wide frames ----------------------------------------------------------------------------------
+
+
+def every_kind(n_rows=30):
+    """Columns of all types, twice over, with and without missing values."""
+    rng = np.random.default_rng(0)
+    text = rng.choice(["b", "a", "ä", "10"], n_rows)
+    day = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(n_rows), "D")
+    full = {
+        "float": rng.normal(size=n_rows),
+        "single": rng.normal(size=n_rows).astype("float32"),
+        "int": rng.integers(-5, 5, n_rows),
+        "large": rng.integers(2**60, 2**61, n_rows),
+        "byte": rng.integers(0, 9, n_rows).astype("uint8"),
+        "flag": rng.random(n_rows) < 0.5,
+        "text": text,
+        "object": np.array([1, "x", None] * (n_rows // 3), dtype=object),
+        "spelled": [str(k % 7) for k in range(n_rows)],
+        "level": pd.Categorical(text),
+        "order": pd.Categorical(text, ["b", "a", "10", "ä"], ordered=True),
+        "day": day,
+        "time": day - day[0],
+        "none": [None] * n_rows,
+    }
+    frame = pd.DataFrame(full)
+    holes = frame.convert_dtypes().mask(rng.random(frame.shape) < 0.2)
+    parts = [frame, holes.add_suffix(" holes"), frame.mask(holes.isna()).add_suffix(" nan")]
+    return pd.concat(parts, axis=1)
+
+
+def polars_of(frame):
+    plain = frame.drop(columns=[name for name in frame if name.startswith(("object", "order"))])
+    return pl.from_pandas(plain)
+
+
+@pytest.mark.parametrize("convert", [pd.DataFrame.copy, polars_of], ids=["pandas", "polars"])
+def test_a_wide_frame_is_read_like_its_columns_alone(convert):
+    frame = convert(every_kind())
+    wide = open_source(frame)
+    assert column_blocks(frame) is not None
+    names = list(frame.columns)
+    assert len(names) > 32
+    for position, name in enumerate(names):
+        alone = open_source(frame[[name]]).column(0)
+        found = wide.column(position)
+        assert (found.label, found.levels, found.order) == (alone.label, alone.levels, alone.order)
+        assert (found.from_text, found.values.dtype) == (alone.from_text, alone.values.dtype), name
+        np.testing.assert_array_equal(found.missing(), alone.missing())
+        here = ~found.missing()
+        np.testing.assert_array_equal(found.values[here], alone.values[here])
+
+
+def test_columns_of_a_wide_frame_are_copied_many_at_a_time(monkeypatch):
+    frame = pd.DataFrame(np.arange(3.0 * 600).reshape(3, 600)).add_prefix("c")
+    frame["c5"] = frame["c5"].astype("float32")
+    copied = []
+    blocks = column_blocks(frame)
+    copy = blocks._copy
+    monkeypatch.setattr(blocks, "_copy", lambda block: copied.append(len(block)) or copy(block))
+    for position in range(600):
+        np.testing.assert_array_equal(blocks.column(position), frame.iloc[:, position])
+    assert sorted(copied) == [1, 87, 256, 256]
+    assert column_blocks(pd.concat([frame] * 400)) is None  # many rows: no copies
+    assert column_blocks(frame.iloc[:, :20]) is None

@@ -66,27 +66,5 @@ def weighted_products(rows: Floats, weights: Floats) -> Floats:
     return np.asarray(upper + np.triu(upper, 1).T)
 
 
-def weight_in_order(values: Floats, first: Floats, second: Floats) -> float:
-    """Return the weight of the pairs of rows whose values are in order, the first one below.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n_rows,)
-        What rows are ranked by; NaN makes the result NaN.
-    first, second : ndarray of float64, shape (n_rows,)
-        How much of each row is of the first and of the second kind. A pair weighs their product,
-        and half as much where it ties.
-
-    Examples
-    --------
-    >>> values = np.array([0.1, 0.5, 0.5, 0.9])
-    >>> weight_in_order(values, np.array([1.0, 0.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0, 1.0]))
-    3.5
-    """
-    return _core.weight_in_order(
-        *(np.ascontiguousarray(v, np.float64) for v in (values, first, second))
-    )
-
-
 def _rows(matrix: Floats) -> Floats:
     return np.ascontiguousarray(matrix, np.float64)

@@ -25,6 +25,7 @@ from committee.evaluation.point632 import (
     no_information_score,
     no_information_squared_error,
 )
+from committee.evaluation.quick_scores import quick_class_score, quick_real_score
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +190,9 @@ class OobMetric:
     def _score(self, values: Floats, rows: Rows) -> float:
         metric = self._metric
         weights = self.target.weights_of(rows)
+        quick = self._quick_score(values, rows, weights)
+        if quick is not None:
+            return quick
         options = {}
         if weights is not None and self._weighs:
             options["sample_weight"] = weights
@@ -197,6 +201,16 @@ class OobMetric:
             return float(metric(kind(self.target, values), rows, self.target.y[rows], **options))
         answers = self.target.answers(values[rows])
         return float(metric(self.target.y[rows], answers, **options))
+
+    def _quick_score(self, values: Floats, rows: Rows, weights: Floats | None) -> float | None:
+        name, target = scorer_name(self.oob_score), self.target
+        if not isinstance(name, str) or len(rows) == 0:
+            return None
+        if target.codes is None:
+            return quick_real_score(name, values[rows], target.table[rows], weights)
+        if target.n_outputs > 1:
+            return None
+        return quick_class_score(name, values[rows], target.codes[rows, 0], weights)
 
     @cached_property
     def _metric(self) -> Any:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from committee import _core
 from committee.base.arrays import Floats
 
 Groups = NDArray[np.integer]
@@ -31,9 +32,6 @@ LARGEST = 1e300
 # Probabilities and means are kept this far from zero before their logarithm is taken. It is smaller
 # than one row in any table that fits into memory.
 LEAST_PREDICTED = 1e-12
-
-# Sums of weights such as 0.1 are not exact; shares this close to q count as q.
-_SLACK = 1e-12
 
 
 def weighted_mean(values: Floats, weights: Floats | None = None) -> float:
@@ -115,13 +113,7 @@ def weighted_quantile(values: Floats, weights: Floats | None, share: float) -> f
     1.0
     """
     values, weights = _present(values, weights)
-    if weights is None:
-        ordered, positions = np.sort(values), None
-    else:
-        order = np.argsort(values)
-        ordered, positions = values[order], weights[order]
-    ends = np.array([len(values)])
-    return float(_quantiles_of_sorted(ordered, positions, ends, share)[0])
+    return float(group_quantiles(values, weights, np.zeros(len(values), np.uint32), 1, share)[0])
 
 
 def group_quantiles(
@@ -153,27 +145,13 @@ def group_quantiles(
     >>> group_quantiles(values, None, groups, 3, 0.5).tolist()
     [6.0, 0.0, 1.5]
     """
-    if weights is not None:
-        present = np.flatnonzero(weights > 0)
-        if len(present) < len(weights):
-            values, weights, groups = values[present], weights[present], groups[present]
-        if len(weights) == 0 or weights.min() == weights.max():
-            weights = None  # equal weights are none, and faster
-    # NumPy sorts 16-bit integers by radix, in linear time.
-    groups = groups.astype(np.uint16) if n_groups <= 2**16 else groups
-    order = np.argsort(values)
-    order = order[np.argsort(groups[order], kind="stable")]
-    sizes = np.bincount(groups, minlength=n_groups)
-    filled = np.flatnonzero(sizes)
-    quantiles = np.zeros(n_groups)
-    if len(filled) > 0:
-        quantiles[filled] = _quantiles_of_sorted(
-            values[order],
-            None if weights is None else weights[order],
-            np.cumsum(sizes[filled]),
-            share,
-        )
-    return quantiles
+    return _core.group_quantiles(
+        values,
+        np.ascontiguousarray(groups, np.uint32),
+        n_groups,
+        share,
+        weights,
+    )
 
 
 def group_scaled_weights(weights: Floats, groups: Groups, n_groups: int) -> Floats:
@@ -241,52 +219,6 @@ def _times_power(weights: Floats, exponents: Any, groups: Groups | None = None) 
 
 def _of_rows(factors: Any, groups: Groups | None) -> Any:
     return factors if groups is None else factors[groups]
-
-
-def _quantiles_of_sorted(
-    values: Floats, weights: Floats | None, ends: NDArray[np.int64], share: float
-) -> Floats:
-    """Return the quantile of each stretch of ascending values; `ends` are where stretches end."""
-    sizes = np.diff(ends, prepend=0)
-    starts = ends - sizes
-    if weights is None:
-        target = share * sizes
-        slack = _SLACK * sizes
-        found = np.clip(np.ceil(target - slack).astype(np.int64) - 1, 0, sizes - 1)
-        at_edge = found + 1 <= target + slack
-    else:
-        below, totals = _weight_up_to(weights, starts, sizes)
-        target = share * totals
-        slack = _SLACK * totals
-        is_short = below < np.repeat(target - slack, sizes)
-        found = np.minimum(np.add.reduceat(is_short.astype(np.int64), starts), sizes - 1)
-        at_edge = below[starts + found] <= target + slack
-    low = starts + found
-    high = np.where(at_edge & (found + 1 < sizes), low + 1, low)
-    # Halves first: the sum of two large values may overflow, and the middle of a value and itself
-    # is that value.
-    lower, upper = values[low], values[high]
-    middles: Floats = np.where(lower == upper, lower, lower / 2 + upper / 2)
-    return middles
-
-
-def _weight_up_to(
-    weights: Floats, starts: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> tuple[Floats, Floats]:
-    """Return the weight of each row and those before it in its stretch, and of whole stretches.
-
-    Weights are put on an integer grid, fine enough that a stretch adds up to less than 2^62. One
-    running sum then serves all stretches: it may wrap around, and differences are exact still,
-    so that one leaf does not feel the rounding of another.
-    """
-    largest = np.frexp(np.maximum.reduceat(weights, starts))[1]
-    bits = 61 - np.frexp(sizes.astype(np.float64))[1]
-    stretch = np.repeat(np.arange(len(sizes)), sizes)
-    grid = np.rint(_times_power(weights, bits - largest, stretch)).astype(np.uint64)
-    running = np.cumsum(grid, dtype=np.uint64)
-    before = running[starts] - grid[starts]
-    below = (running - before[stretch]).astype(np.float64)
-    return below, below[starts + sizes - 1]
 
 
 # ---- leaves and numbers that stay finite -------------------------------------------------------

@@ -7,7 +7,7 @@ imported on first use: a program that passes arrays never loads it.
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 # Up to this many cells, copying a frame of one type costs less than to look at its columns.
 _SMALL_FRAME = 2**14
 MANY_COLUMNS = 1000  # from so many on, numbers are one array
+
+# Of so few rows and so many columns, copying columns of one type together costs less than to look
+# at each of them; of fewer rows where cells are text. So many are copied at a time.
+_FEW_ROWS, _FEW_TEXTS, _MANY_COLUMNS, _BLOCK = 1024, 256, 32, 256
 
 # How a query becomes a frame in memory, by the library of the lazy frame.
 _RUN_QUERY = {
@@ -112,6 +116,82 @@ def small_matrix(X: Any) -> NDArray[Any] | None:
     if not isinstance(dtype, np.dtype) or dtype.kind not in "fib":
         return None
     return np.asarray(X.to_numpy())
+
+
+class ColumnBlocks:
+    """Columns of a frame of few rows, of which many are copied at a time.
+
+    Parameters
+    ----------
+    groups : iterable of sequence of int
+        Positions of columns that make one matrix together.
+    copy : callable
+        Returns the matrix of some positions.
+    """
+
+    def __init__(
+        self, groups: Iterable[Sequence[int]], copy: Callable[[Sequence[int]], NDArray[Any]]
+    ) -> None:
+        self._copy = copy
+        self._blocks = [
+            group[begin : begin + _BLOCK]
+            for group in groups
+            for begin in range(0, len(group), _BLOCK)
+        ]
+        self._place = {
+            position: (number, k)
+            for number, block in enumerate(self._blocks)
+            for k, position in enumerate(block)
+        }
+        self._made: dict[int, NDArray[Any]] = {}
+
+    def column(self, position: int) -> NDArray[Any] | None:
+        """Return a column; None if it is in no group."""
+        place = self._place.get(position)
+        if place is None:
+            return None
+        number, k = place
+        if number not in self._made:
+            self._made[number] = np.asfortranarray(self._copy(self._blocks[number]))
+        return self._made[number][:, k]
+
+
+def column_blocks(X: Any) -> ColumnBlocks | None:
+    """Return the columns of NumPy's types and of text of a wide pandas or polars frame.
+
+    None for a frame of few columns or many rows, where each column is read for itself.
+    """
+    n_rows, n_columns = X.shape
+    if n_rows > _FEW_ROWS or n_columns < _MANY_COLUMNS:
+        return None
+    groups: dict[Any, list[int]] = {}
+    if is_from("pandas", "DataFrame", X):
+        for position, dtype in enumerate(X.dtypes):
+            is_plain = isinstance(dtype, np.dtype) and dtype.kind in "fiubMm"
+            if is_plain or (n_rows <= _FEW_TEXTS and _is_text(dtype)):
+                groups.setdefault(dtype, []).append(position)
+        return ColumnBlocks(groups.values(), lambda block: _pandas_block(X.iloc[:, block]))
+    if is_from("polars", "DataFrame", X):
+        import polars as pl
+
+        n_missing = X.null_count().row(0) if n_columns else ()
+        for position, dtype in enumerate(X.dtypes):
+            is_plain = dtype in (pl.Float64, pl.Float32)
+            is_plain |= dtype.is_integer() and n_missing[position] == 0
+            if is_plain or (n_rows <= _FEW_TEXTS and dtype == pl.String):
+                groups.setdefault(dtype, []).append(position)
+        return ColumnBlocks(groups.values(), lambda block: X[:, block].to_numpy())
+    return None
+
+
+def _is_text(dtype: Any) -> bool:
+    """Whether columns of pandas hold text, or objects that may be text."""
+    return dtype == np.dtype(object) or type(dtype).__name__ == "StringDtype"
+
+
+def _pandas_block(block: Any) -> NDArray[Any]:
+    is_plain = isinstance(block.dtypes.iloc[0], np.dtype)
+    return np.asarray(block.to_numpy() if is_plain else block.to_numpy(dtype=object))
 
 
 def pandas_column(native: Any, where: str) -> Column:

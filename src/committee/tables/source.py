@@ -24,6 +24,7 @@ from committee.tables.column import (
 from committee.tables.frame import (
     MANY_COLUMNS,
     as_narwhals,
+    column_blocks,
     frame_column,
     is_from,
     pandas_column,
@@ -382,7 +383,12 @@ def _open_pandas(X: Any) -> Source:
     if matrix is not None:
         return _named_matrix(matrix, names)
 
+    blocks = column_blocks(X)
+
     def read(position: int, where: str) -> Column:
+        cells = None if blocks is None else blocks.column(position)
+        if cells is not None:
+            return numpy_column(cells, None, where)
         return pandas_column(X.iloc[:, position], where)
 
     return Columns(X.shape[0], X.shape[1], names, read, is_frame=True)
@@ -404,10 +410,15 @@ def _open_frame(X: Any, frame: Any) -> Source:
     if matrix is not None:
         return _named_matrix(matrix, names)
     n_rows, n_features = frame.shape
-    columns = list(frame.iter_columns())
+    blocks = column_blocks(X)
+    columns = list(frame.iter_columns()) if blocks is None else None
 
     def read(position: int, where: str) -> Column:
-        return frame_column(columns[position], where)
+        cells = None if blocks is None else blocks.column(position)
+        if cells is not None:
+            return numpy_column(cells, None, where)
+        own = frame[:, position] if columns is None else columns[position]
+        return frame_column(own, where)
 
     return Columns(n_rows, n_features, names, read, is_frame=True)
 

@@ -10,7 +10,6 @@
 #include "net.hpp"
 #include "pool.hpp"
 #include "quinlan.hpp"
-#include "ranking.hpp"
 #include "row_products.hpp"
 #include "sampling.hpp"
 #include "table.hpp"
@@ -26,7 +25,6 @@ NB_MODULE(_core, m) {
   committee::register_grower(m);
   committee::register_sampling(m);
   committee::register_row_products(m);
-  committee::register_ranking(m);
   committee::register_forest(m);
   committee::register_booster(m);
   committee::register_adaboost(m);

@@ -54,7 +54,9 @@ class WholeLogs {
 //   term        what the weight of one class adds to a score,
 //   join        how two terms are put together,
 //   score       the score of rows, from the terms of their classes and their total weight,
-//   pure_score  the score of rows of a single class, which no other rows of that weight exceed.
+//   pure_score  the score of rows of a single class, which no other rows of that weight exceed,
+//   grown       the terms after the weight of one class has grown; only where this is exact for
+//               whole weights with a sum below 2^26, see split/class_search.hpp.
 // Weights are whole numbers or doubles. Twice the weights must give twice the score, because
 // blocks count weights in units of their own; pure_score is linear. There is no place
 // for parameters of a criterion: they have to be constants.
@@ -72,6 +74,9 @@ struct CriterionOf<Criterion::kGini> {
     return static_cast<double>(weight) * static_cast<double>(weight);
   }
   static double join(double left, double right) { return left + right; }
+  static double grown(double terms, std::int64_t before, std::int64_t after) {
+    return terms + (term(after) - term(before));
+  }
   template <typename Weight>
   static double score(double terms, Weight total) {
     return terms / static_cast<double>(total);
@@ -112,6 +117,9 @@ struct CriterionOf<Criterion::kError> {
     return static_cast<double>(weight);
   }
   static double join(double left, double right) { return std::max(left, right); }
+  static double grown(double terms, std::int64_t, std::int64_t after) {
+    return join(terms, term(after));
+  }
   template <typename Weight>
   static double score(double terms, Weight) {
     return terms;

@@ -1,11 +1,12 @@
 // The search of a feature on statistics by code: the rows of the node are added up by code, then
-// the codes are scanned.
+// the codes are scanned. Many classes are searched otherwise, see class_search.hpp.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
+#include "split/class_search.hpp"
 #include "split/code_set.hpp"
 #include "split/level_search.hpp"
 #include "split/node_search.hpp"
@@ -71,12 +72,18 @@ inline void search_histogram(const FeatureSearch<Score>& search) {
   SearchScratch<Score>& scratch = search.scratch;
   const std::size_t size = node.adder.cell_size();
   const std::size_t n_codes = search.column.n_codes();
+  const bool is_category = node.is_category(search.feature);
+  const bool is_random_threshold = node.options.random_thresholds && !is_category;
+  if constexpr (ClassesOf<Score>::kCanGrow) {
+    if (!is_category && !is_random_threshold && has_many_classes(search)) {
+      search_classes(search);
+      return;
+    }
+  }
   if (scratch.cells.size() < n_codes * size) scratch.cells.resize(n_codes * size);
   if (node.counts_rows && scratch.counts.size() < n_codes) scratch.counts.resize(n_codes);
   scratch.left.assign(size, 0);
   scratch.right.assign(size, 0);
-  const bool is_category = node.is_category(search.feature);
-  const bool is_random_threshold = node.options.random_thresholds && !is_category;
   const CodeSet codes = visit_codes(
       search.column, [&](const auto* each) { return add_up(search, each, is_random_threshold); });
   if (!is_category && !is_random_threshold) {

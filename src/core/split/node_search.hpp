@@ -80,6 +80,13 @@ struct NodeSearch {
   std::int64_t total_rows = 0;
 };
 
+// The scores of both sides of the cuts of a feature, and the weight of the left one.
+struct CutSides {
+  std::vector<double> left;
+  std::vector<double> right;
+  std::vector<std::int64_t> left_weight;
+};
+
 // Working memory of one thread. Cells and counts are all zero between two features.
 template <typename Score>
 struct SearchScratch {
@@ -88,6 +95,9 @@ struct SearchScratch {
   std::vector<std::int64_t> counts;
   std::vector<std::uint32_t> example;  // a row of each code, for random thresholds
   std::vector<std::uint32_t> present;
+  std::vector<std::uint32_t> begins;  // see class_search.hpp
+  std::vector<std::uint32_t> sorted;
+  std::array<CutSides, 2> sides;
   std::vector<Cell> left;
   std::vector<Cell> right;
   std::vector<Cell> lefts;  // of several cuts
@@ -207,6 +217,25 @@ inline void try_threshold(const FeatureSearch<Score>& search, const LeftSide<Cel
   best.kind = search.node.threshold_kind(search.feature);
   best.last_left = cut.last_left;
   best.first_right = cut.first_right;
+  if (cut.missing_child >= 0) best.default_child = static_cast<std::uint32_t>(cut.missing_child);
+}
+
+// The same where the score and the weight of the left side are known.
+template <typename Score>
+inline void keep_threshold(const FeatureSearch<Score>& search, double score,
+                           std::int64_t left_weight, const CodeCut& cut) {
+  const NodeSearch<Score>& node = search.node;
+  const auto left = static_cast<double>(left_weight);
+  const double right = static_cast<double>(node.total_weight) - left;
+  Split& best = search.best;
+  if (left < node.min_weight || right < node.min_weight || !(score > best.score)) return;
+  best = Split{};
+  best.score = score;
+  best.feature = search.feature;
+  best.kind = node.threshold_kind(search.feature);
+  best.last_left = cut.last_left;
+  best.first_right = cut.first_right;
+  best.default_child = left > right ? 0 : 1;
   if (cut.missing_child >= 0) best.default_child = static_cast<std::uint32_t>(cut.missing_child);
 }
 

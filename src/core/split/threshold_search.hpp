@@ -48,16 +48,10 @@ inline void keep_best_cut(const FeatureSearch<Score>& search, std::size_t n_pres
   while (begin < end && total_weight - left_weight(end - 1) < node.min_weight) --end;
   if (begin == end) return;
   const Cut cut = cuts.best(node.score, begin, end);
-  const double score = node.score.from_kernel(cut.score);
-  Split& best = search.best;
-  if (!(score > best.score)) return;
-  best = Split{};
-  best.score = score;
-  best.feature = search.feature;
-  best.kind = node.threshold_kind(search.feature);
-  best.last_left = search.scratch.present[cut.index];
-  best.first_right = search.scratch.present[cut.index + 1];
-  best.default_child = left_weight(cut.index) > total_weight - left_weight(cut.index) ? 0 : 1;
+  const std::vector<std::uint32_t>& present = search.scratch.present;
+  keep_threshold(search, node.score.from_kernel(cut.score),
+                 static_cast<std::int64_t>(left_weight(cut.index)),
+                 {present[cut.index], present[cut.index + 1]});
 }
 
 // The plain case, without missing values or constraints: thresholds in vector passes over pieces

@@ -9,8 +9,9 @@ nor the order of rows makes a difference.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,8 +37,33 @@ _MOST_LEVELS = 64  # of a category; rarer ones count as one level
 _FAR = 10.0  # standard deviations: what is further away, infinities too, is no further
 _FAR_UNSCALED = 1e150
 _FEW_COLUMNS = 16  # beyond, trees of points are slower than comparing all
-_BLOCK = 2048  # rows at a time
+_BLOCK, _MOST_PAIRS = 2048, 2**23  # rows at a time, and with all cells
+_NO_LEVEL, _NO_LEVEL_OF_CELL = 254, 255  # codes that are never equal
 _TIE = 1e-9  # distances that differ by less, relatively, may be equal
+
+
+@dataclass(frozen=True, eq=False)
+class CompactPoints:
+    """Points with a code in place of the coordinates of each category, of which one is not zero.
+
+    Parameters
+    ----------
+    numbers : ndarray of float64
+        The other coordinates.
+    codes : ndarray of uint8, shape (n_points, n_categories)
+        Which coordinate of each category is not zero.
+    nothing : int
+        The code where all are zero.
+    """
+
+    numbers: Floats
+    codes: NDArray[np.uint8]
+    nothing: int
+
+    @property
+    def n_levels(self) -> Floats:
+        """Number of categories of each point that have a level."""
+        return np.asarray((self.codes != self.nothing).sum(axis=1), np.float64)
 
 
 @register("RowEncoder")
@@ -145,6 +171,29 @@ class RowEncoder:
             for info, has_others in pairs
         )
 
+    def _places_of_levels(self) -> list[slice]:
+        """Return where the coordinates of the levels of each category are."""
+        found, begin = [], 0
+        for info, has_others in zip(self.schema.features, self.has_others, strict=True):
+            n_levels = 1 if info.levels is None else len(info.levels) + has_others
+            end = begin + n_levels + info.has_missing
+            if info.levels is not None:
+                found.append(slice(begin, end))
+            begin = end
+        return found
+
+    def compact(self, points: Floats, nothing: int) -> CompactPoints:
+        """Return points with one code for each category; `nothing` where it has no level."""
+        places = self._places_of_levels()
+        codes = np.full((len(points), len(places)), nothing, np.uint8)
+        is_number = np.ones(points.shape[1], bool)
+        for k, place in enumerate(places):
+            is_number[place] = False
+            own = points[:, place]
+            known = own.any(axis=1)
+            codes[known, k] = own[known].argmax(axis=1)
+        return CompactPoints(np.ascontiguousarray(points[:, is_number]), codes, nothing)
+
     def _validate_loaded(self) -> None:
         if len(self.units) != self.schema.n_features:
             raise ValueError("the numbers do not fit the columns")
@@ -243,8 +292,9 @@ class Neighborhood:
         """
         points = self.encoder.encode(table)
         n_jobs = resolve_threads(n_jobs) if len(points) > _BLOCK else 1
-        for begin in range(0, len(points), _BLOCK):
-            rows = slice(begin, min(begin + _BLOCK, len(points)))
+        size = max(1, min(_BLOCK, _MOST_PAIRS // len(self.points)))
+        for begin in range(0, len(points), size):
+            rows = slice(begin, min(begin + size, len(points)))
             places, distances = self._reach(points[rows], n_neighbors, n_jobs)
             own = self.weights[places]
             counts = np.clip(n_neighbors - (np.cumsum(own, axis=1) - own), 0.0, own)
@@ -257,8 +307,9 @@ class Neighborhood:
         And some more: of cells at one distance all are there or none, so that the first ones count.
         """
         n_cells = min(len(self.points), 2 * n_neighbors + 8)
+        find = self._finder(points, n_jobs)
         while True:
-            places, distances = self._query(points, n_cells, n_jobs)
+            places, distances = self._measured(points, find(n_cells))
             if n_cells == len(self.points):
                 return places, distances
             reached = self.weights[places].cumsum(axis=1)
@@ -268,13 +319,39 @@ class Neighborhood:
                 return places, distances
             n_cells = min(len(self.points), 2 * n_cells)
 
-    def _query(self, points: Floats, n_cells: int, n_jobs: int) -> tuple[Places, Floats]:
+    def _finder(self, points: Floats, n_jobs: int) -> Callable[[int], Places]:
+        """Return what finds so many cells near each point; more of them at little more cost."""
         if self.points.shape[1] > _FEW_COLUMNS:
-            places = _nearest(points, self.points, n_cells, self.metric, n_jobs)
-        else:
-            index = self._index()
-            index.n_jobs = n_jobs
-            places = index.kneighbors(points, n_cells, return_distance=False)
+            return partial(_nearest, self._sums(points, n_jobs))
+        index = self._index()
+        index.n_jobs = n_jobs
+        return partial(index.kneighbors, points, return_distance=False)
+
+    def _sums(self, points: Floats, n_threads: int) -> Floats:
+        """Return squared or absolute differences of all pairs of points and cells.
+
+        scikit-learn compares by a matrix product, whose last digits depend on the processor.
+        """
+        is_euclidean = self.metric == "euclidean"
+        kind = "squared_difference" if is_euclidean else "absolute_difference"
+        cells, own = self._compact_cells(), self.encoder.compact(points, _NO_LEVEL)
+        sums = _core.row_sums(own.numbers, cells.numbers, kind=kind, n_threads=n_threads)
+        if own.codes.shape[1]:
+            matches = _core.row_matches(own.codes, cells.codes, n_threads)
+            n_levels = own.n_levels[:, np.newaxis] + cells.n_levels
+            step = self.encoder.step**2 if is_euclidean else self.encoder.step
+            sums += step * (n_levels - 2.0 * matches)
+        return sums
+
+    def _compact_cells(self) -> CompactPoints:
+        found = self.__dict__.get("_made_compact")
+        if found is None:
+            found = self.encoder.compact(self.points, _NO_LEVEL_OF_CELL)
+            self.__dict__["_made_compact"] = found
+        return found
+
+    def _measured(self, points: Floats, places: Places) -> tuple[Places, Floats]:
+        """Return cells in the order of their exact distances, and these."""
         distances = np.empty(places.shape)
         size = max(1, 2**22 // (places.shape[1] * points.shape[1]))
         for begin in range(0, len(points), size):
@@ -296,30 +373,21 @@ class Neighborhood:
         return index
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_made"}
+        made = ("_made", "_made_compact")
+        return {name: value for name, value in self.__dict__.items() if name not in made}
 
     def _validate_loaded(self) -> None:
         if not len(self.points) or self.points.shape[1] != self.encoder.n_coordinates:
             raise ValueError("the points do not fit the columns")
 
 
-def _nearest(
-    points: Floats, cells: Floats, n_cells: int, metric: str, n_threads: int
-) -> NDArray[np.intp]:
-    """Return the nearest cells of each point, by comparing all; of equal ones the first.
-
-    scikit-learn compares by a matrix product, whose last digits depend on the processor.
-    """
-    kind = "squared_difference" if metric == "euclidean" else "absolute_difference"
-    nearest = np.empty((len(points), n_cells), np.intp)
-    size = max(1, 2**22 // len(cells))
-    for begin in range(0, len(points), size):
-        part = slice(begin, begin + size)
-        sums = _core.row_sums(points[part], cells, kind=kind, n_threads=n_threads)
-        furthest = np.partition(sums, n_cells - 1, axis=1)[:, n_cells - 1]
-        for place, (own, most) in enumerate(zip(sums, furthest, strict=True)):
-            near = np.flatnonzero(own <= most)
-            nearest[begin + place] = near[np.argsort(own[near], kind="stable")[:n_cells]]
+def _nearest(sums: Floats, n_cells: int) -> Places:
+    """Return the cells of the least sums of each point; of equal ones the first."""
+    nearest = np.empty((len(sums), n_cells), np.int64)
+    furthest = np.partition(sums, n_cells - 1, axis=1)[:, n_cells - 1]
+    for place, (own, most) in enumerate(zip(sums, furthest, strict=True)):
+        near = np.flatnonzero(own <= most)
+        nearest[place] = near[np.argsort(own[near], kind="stable")[:n_cells]]
     return nearest
 
 

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.arrays import Floats, Rows
-from committee.base.products import dot, weight_in_order, weighted_products, weighted_sum
+from committee.base.products import dot, weighted_products, weighted_sum
 from committee.evaluation.metric_names import scorer_name
+from committee.evaluation.quick_scores import areas_under_curve
 from committee.evaluation.scored_target import OobMetric, ScoredTarget
 
 # So many numbers are worked on at a time: they stay in the cache.
@@ -288,16 +289,11 @@ class AreaUnderCurve(_RowByRow):
         assert predictions.target.codes is not None
         super().__init__(predictions.predicted[:, :, 1], predictions)
         weights = predictions.target.weights
-        own = np.ones(predictions.n_rows) if weights is None else weights
-        is_second = predictions.target.codes[:, 0] == 1
-        self._second, self._first = own * is_second, own * ~is_second
+        self._weights = np.ones(predictions.n_rows) if weights is None else weights
+        self._is_second = predictions.target.codes[:, 0] == 1
 
     def _scores(self, sums: Floats, wholes: Floats) -> Floats:
-        n_pairs = self._second.sum() * self._first.sum()
-        if n_pairs == 0:
-            return np.full(len(sums), np.nan)
-        found = [weight_in_order(each, self._first, self._second) for each in sums]
-        return np.array(found) / n_pairs
+        return areas_under_curve(sums, self._is_second, self._weights)
 
 
 # --- anything else ------------------------------------------------------------------------------
