@@ -274,13 +274,6 @@ def test_warm_start_keeps_what_was_chosen_and_adds_what_is_asked_for(numbers):
     assert model.round_choice_ is choice
 
 
-def test_callbacks_hear_only_of_the_rounds_of_the_model(numbers):
-    heard = []
-    model = GradientBoostingRegressor(random_state=0, callbacks=lambda n, log: heard.append(n))
-    model.fit(*numbers)
-    assert heard == list(range(1, model.n_estimators_ + 1))
-
-
 def test_progress_is_told_of_both_parts_and_only_when_asked(numbers, capsys):
     GradientBoostingRegressor(random_state=0).fit(*numbers)
     assert capsys.readouterr().err == ""
