@@ -12,6 +12,9 @@ import pytest
 # `reference` and `tree_tools` are imported by name from every folder of tests.
 sys.path.insert(0, str(Path(__file__).parent))
 
+# Pictures need no window, in processes that tests start neither.
+os.environ["MPLBACKEND"] = "Agg"
+
 # A shell that starts pytest in the background lets it ignore Ctrl-C, and processes inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -283,6 +283,19 @@ def test_rows_of_the_fit_are_noticed(model, noisy):
     assert "training_rows" not in kinds(cm.diagnose(model, X_new, y_new + 1e6))
 
 
+def test_other_rows_with_the_same_targets_are_not_taken_for_those_of_the_fit(noisy):
+    X, _, X_new, _ = noisy
+    labels = np.repeat(["a", "b"], 200)
+    table, new = (pd.DataFrame(each[:400], columns=list("abcde")) for each in (X, X_new))
+    for model in (
+        cm.RandomForestClassifier(5, random_state=0),
+        cm.BaggingClassifier(n_estimators=5, random_state=0),
+        cm.GradientBoostingClassifier(n_estimators=5),
+        cm.CommitteeClassifier(budget=0.05, random_state=0),
+    ):
+        assert "training_rows" not in kinds(cm.diagnose(model.fit(table, labels), new, labels))
+
+
 def test_rows_of_the_fit_of_classifiers_are_noticed(noisy):
     X, y, X_new, y_new = noisy
     labels, new = np.where(y > 0, "up", "down"), np.where(y_new > 0, "up", "down")

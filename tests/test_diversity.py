@@ -314,7 +314,6 @@ def test_frames_of_members_and_pairs(classes):
 
 def test_the_picture_shows_every_pair(classes, numbers):
     plt = pytest.importorskip("matplotlib.pyplot")
-    plt.switch_backend("Agg")
     X, y = classes
     found = cm.diversity(cm.RandomForestClassifier(6, random_state=0).fit(X, y), X, y)
     heat, diagram = cm.plot_diversity(found, measure="double_fault")

@@ -55,7 +55,6 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_says(
     path, page_names, tmp_path, monkeypatch
 ):
     plt = pytest.importorskip("matplotlib.pyplot")
-    plt.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)
     text = path.read_text(encoding="utf-8")
     with np.printoptions(), contextlib.ExitStack() as stack:

@@ -128,6 +128,65 @@ def test_several_outputs_have_intervals_of_their_own(regression):
     assert model.predict_std(X_new).shape == (len(X_new), 2)
 
 
+# --- importances with weights --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def two_halves():
+    """Four classes: feature a decides on the first half of the rows only, b on the others."""
+    rng = np.random.default_rng(5)
+    X = np.column_stack([np.arange(400) >= 200, rng.normal(size=(400, 2))]).astype(float)
+    second = X[:, 0] == 1
+    y = 2 * second + np.where(second, X[:, 2] > 0, X[:, 1] > 0)
+    model = RandomForestClassifier(12, max_features=None, random_state=0).fit(X, y)
+    return model, X, y, second
+
+
+@pytest.mark.parametrize("loss", ["error", "brier", "debiased"])
+def test_rows_without_weight_make_no_feature_important(two_halves, loss):
+    model, X, y, second = two_halves
+
+    def found(weights):
+        if loss == "debiased":
+            return model.debiased_importance(X, y, sample_weight=weights).importances_mean
+        return model.permutation_importance(X, y, loss=loss, sample_weight=weights).importances_mean
+
+    whole = found(None)
+    assert (whole > 0.05).all()
+    first_only, second_only = found((~second).astype(float)), found(second.astype(float))
+    # Trees hardly ask for it on these rows, and for the other one twice as often.
+    assert abs(first_only[2]) < 0.05 * whole[2]
+    assert abs(second_only[1]) < 0.05 * whole[1]
+    assert first_only[1] > 1.5 * whole[1]
+    assert second_only[2] > 1.5 * whole[2]
+    np.testing.assert_allclose(found(np.full(400, 3.0)), whole, rtol=1e-12)
+
+
+def test_debiased_importances_are_weighted_covariances(rng):
+    """By definition: what the children of each split predict, and what their other rows are."""
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] + X[:, 1] * (X[:, 2] > 0) + 0.3 * rng.normal(size=80)
+    weights = rng.uniform(0, 2, 80)
+    weights[::7] = 0.0
+    model = RandomForestRegressor(4, max_depth=3, random_state=0).fit(X, y)
+    found = model.debiased_importance(X, y, sample_weight=weights).importances
+    for number, tree in enumerate(model.estimators_):
+        view, value = tree.tree_, tree.tree_.value[:, 0, 0]
+        unseen = model._sampler().counts(number) == 0
+        paths = model.estimators_[number].decision_path(X).toarray().astype(bool) & unseen[:, None]
+        expected = np.zeros(3)
+        for node in np.flatnonzero(view.children_left >= 0):
+            here = paths[:, node]
+            if not weights[here].any():
+                continue
+            mean = np.average(y[here], weights=weights[here])
+            for child in (view.children_left[node], view.children_right[node]):
+                rows = paths[:, child]
+                part = (weights[rows] * (y[rows] - mean)).sum() * (value[child] - value[node])
+                expected[view.feature[node]] += part / weights[unseen].sum()
+        np.testing.assert_allclose(found[:, number], expected, rtol=1e-9, atol=1e-12)
+
+
 # --- quantiles and spread -----------------------------------------------------------------------
 
 

@@ -61,6 +61,25 @@ def test_bars_are_importances_in_order():
     assert [bar.get_width() for bar in scores.patches] == [0.0, 1.0, 5.0]
 
 
+def test_spreads_of_importances_are_one_standard_deviation_over_trees():
+    found = Importances(np.array([[0.0, 2.0], [4.0, 8.0]]), ("a", "b"), "gain")
+    ax = shown(plot_importances(found))
+    (lines,) = ax.collections
+    np.testing.assert_allclose(
+        [segment[:, 0] for segment in lines.get_segments()], [[0.0, 2.0], [4.0, 8.0]]
+    )
+    assert not shown(plot_importances(found, by="score")).collections
+
+
+def test_a_band_of_intervals_lies_between_their_bounds():
+    bounds = np.array([[0.0, 1.0, 2.0], [1.0, 2.0, 3.0], [2.0, 3.0, 5.0]])
+    ax = shown(plot_intervals([3, 1, 2], bounds, style="band"))
+    corners = ax.collections[0].get_paths()[0].vertices
+    for place, low, high in [(3, 0.0, 2.0), (1, 1.0, 3.0), (2, 2.0, 5.0)]:
+        edges = corners[corners[:, 0] == place, 1]
+        assert (edges.min(), edges.max()) == (low, high)
+
+
 @pytest.mark.parametrize("style", ["band", "bars"])
 def test_intervals_are_drawn_with_what_they_miss(style):
     bounds = np.array([[0.0, 1.0, 2.0], [1.0, 2.0, 3.0], [2.0, 3.0, 4.0]])
@@ -130,6 +149,14 @@ def test_a_search_is_a_line_for_each_kind_of_forest():
     assert len(ax.lines) == 2
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "2", "4"]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Forest", "Extra"]
+
+
+def test_bars_of_a_search_are_one_standard_error_of_the_difference():
+    tried = [TuningCandidate("Forest", n, 1.0 / n, 0.5, 0.1 * n, 25) for n in (1, 2, 4)]
+    ax = shown(plot_tuning(TuningResult(4, tuple(tried), 2, None, 350, 25)))
+    (bars,) = ax.containers[0].lines[2]
+    ends = [[segment[0, 1], segment[1, 1]] for segment in bars.get_segments()]
+    np.testing.assert_allclose(ends, [[0.9, 1.1], [0.3, 0.7], [-0.15, 0.65]])
 
 
 def test_rows_of_a_class_lie_together(classes):

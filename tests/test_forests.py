@@ -597,6 +597,33 @@ def test_growth_stops_when_the_out_of_bag_error_is_flat(cls, rng):
     assert_same_forests(again, model)
 
 
+@pytest.mark.parametrize(
+    ("errors", "n_looks", "tol", "flat"),
+    [
+        ([0.5, 0.5, 0.5], 2, 0.0, True),  # no decrease is no improvement
+        ([0.5, 0.5, 0.499], 2, 0.0, False),
+        ([0.5, 0.499, 0.5], 2, 0.0, False),  # some look was better, though not the last
+        ([0.5, 0.5], 2, 0.0, False),  # two looks, and none before them
+        ([0.25, 0.5, 0.5, 0.5], 3, 0.0, True),  # the best one is before them
+        ([0.5, 0.25, 0.25, 0.25], 3, 0.0, False),
+        ([1.0, 0.76], 1, 0.25, True),  # a decrease by 24 % of what was
+        ([1.0, 0.74], 1, 0.25, False),
+        ([0.0, 0.0, 0.0], 2, 0.01, True),
+    ],
+)
+def test_growth_is_flat_where_the_last_looks_are_no_better_than_the_best_before(
+    errors, n_looks, tol, flat
+):
+    assert is_flat(errors, n_looks, tol) is flat
+
+
+@pytest.mark.parametrize("n_looks", [1, 3])
+def test_a_forest_without_errors_stops_after_as_many_looks_as_it_has_patience(n_looks):
+    X = np.repeat([0.0, 1.0], 40)[:, None]
+    model = RandomForestClassifier(200, early_stopping=True, n_iter_no_change=n_looks)
+    assert model.fit(X, X[:, 0] > 0).n_trees_ == 10 * (n_looks + 1)
+
+
 def test_growth_without_a_flat_stretch_goes_to_the_end(rng):
     X, y = make_data(RandomForestRegressor, rng)
     model = RandomForestRegressor(35, early_stopping=True, tol=0.0, n_iter_no_change=9)

@@ -86,7 +86,7 @@ CHANGES = {
         lambda a: a.update(n_features_in_=5),
     ),
     "no number of features": (
-        "adaboost_real",
+        "boosting",
         ("estimator", "attributes"),
         lambda a: a.pop("n_features_in_"),
     ),

@@ -458,7 +458,6 @@ def test_a_grouped_split_shows_its_groups():
 
 def test_trees_are_drawn_with_their_entropy(rng):
     plt = pytest.importorskip("matplotlib.pyplot")
-    plt.switch_backend("Agg")
     X, y = mixed(rng)
     for model in (ID3Classifier(), C45Classifier()):
         model.fit(X, y)

@@ -274,6 +274,21 @@ def test_warm_start_keeps_what_was_chosen_and_adds_what_is_asked_for(numbers):
     assert model.round_choice_ is choice
 
 
+def test_callbacks_see_the_search_and_then_the_rounds_of_the_model(numbers):
+    seen = []
+
+    def note(n_rounds, log):
+        seen.append((n_rounds, log.n_folds))
+
+    model = GradientBoostingRegressor(random_state=0, callbacks=note).fit(*numbers)
+    search = [n_rounds for n_rounds, n_folds in seen if n_folds]
+    last = [n_rounds for n_rounds, n_folds in seen if not n_folds]
+    assert seen == [(n, 5) for n in search] + [(n, 0) for n in last]
+    assert last == list(range(1, model.n_estimators_ + 1))
+    assert search == list(range(1, len(search) + 1))
+    assert len(search) >= len(last)
+
+
 def test_progress_is_told_of_both_parts_and_only_when_asked(numbers, capsys):
     GradientBoostingRegressor(random_state=0).fit(*numbers)
     assert capsys.readouterr().err == ""

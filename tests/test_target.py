@@ -39,6 +39,11 @@ def labels_of(target, output=0):
         (pd.Series(["b", "a", "b"], dtype="category"), ["a", "b"]),
         (pd.Series(pd.Categorical(["b", "a"], categories=["b", "zz", "a"])), ["a", "b"]),
         (pd.Categorical(["b", "a"], categories=["b", "zz", "a"]), ["a", "b"]),
+        # Three levels in a circle: no order that is its own inverse.
+        (pd.Categorical(["c", "b", "a"], categories=["b", "c", "a"]), ["a", "b", "c"]),
+        (pd.Series(["a", "b", "c"], dtype=pd.CategoricalDtype(["c", "a", "b"])), ["a", "b", "c"]),
+        (pl.Series(["c", "a", "b"], dtype=pl.Enum(["b", "c", "a"])), ["a", "b", "c"]),
+        (pd.Categorical([30, 10, 20], categories=[20, 30, 10]), [10, 20, 30]),
         (pd.Series([2, 1], dtype="Int64"), [1, 2]),
         (pd.Series([True, False], dtype="boolean"), [False, True]),
         (pl.Series(["b", "a", "b"]), ["a", "b"]),

@@ -34,6 +34,7 @@ def run(number: int, seed: int, language: str, only: str, budget: float) -> Path
     results.touch()
     done = [json.loads(line) for line in results.read_text().splitlines()]
     tried = {each["name"] for each in done}
+    coverage_map.take_snapshot(coverage_map.SNAPSHOT)
     trials = Trials(coverage_map.CoverageMap(), mutants.original(), budget)
     for each in ("python", "core") if language == "both" else (language,):
         wanted = number // 2 if language == "both" else number
@@ -95,7 +96,7 @@ def main() -> None:
     shows = commands.add_parser("show", help="print a table of results")
     shows.add_argument("results", nargs="+", type=Path)
     chosen = parser.parse_args()
-    os.nice(10)
+    os.nice(5)
     if chosen.command == "map":
         coverage_map.make(chosen.tests)
     elif chosen.command == "run":

@@ -15,7 +15,7 @@ import argparse
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 from benchmarks.harness.datasets import TableInfo
 from benchmarks.studies.portfolio import n_cuts, tune_tables
-from benchmarks.studies.portfolio_order import Cut, by_table, read_cuts, standard_error
+from benchmarks.studies.portfolio_order import Cut, by_table, loss_ratio, read_all, standard_error
 from benchmarks.studies.portfolio_table import MOST_UNITS, Cache, Problem, pose
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from committee.auto.fold_members import FoldMember
 from committee.auto.folds import Splits
@@ -93,7 +94,7 @@ def with_leaves_anew(model: Any, rows: Any, y: Any, new_rows: Any) -> Floats:
     """Return what a model predicts for new rows, its leaves being estimated on the rows given.
 
     Round by round: a leaf is the Newton step of the rows that are in it, with the scores of the
-    rounds before. No step of a log loss is longer than the engine allows.
+    rounds before. On the rows that a model was fitted to, without draws, its own leaves come out.
     """
     chosen, kind = model.chosen_params_, type(model).__name__
     codes = np.searchsorted(model.classes_, y) if hasattr(model, "classes_") else np.asarray(y)
@@ -116,7 +117,7 @@ def with_leaves_anew(model: Any, rows: Any, y: Any, new_rows: Any) -> Floats:
             n_leaves = int(max(own.max(initial=0), other.max(initial=0))) + 1
             slope = np.bincount(own, gradient, minlength=n_leaves)
             curve = np.bincount(own, hessian, minlength=n_leaves)
-            values = _steps(slope, curve, *penalties, n_columns) * params["learning_rate"]
+            values = _steps(slope, curve, *penalties) * params["learning_rate"]
             scores[:, column] += values[own]
             new[:, column] += values[other]
     if not hasattr(model, "classes_"):
@@ -125,10 +126,9 @@ def with_leaves_anew(model: Any, rows: Any, y: Any, new_rows: Any) -> Floats:
     return found
 
 
-def _steps(slope: Floats, curve: Floats, l1: float, l2: float, n_columns: int) -> Floats:
+def _steps(slope: Floats, curve: Floats, l1: float, l2: float) -> Floats:
     shrunk = np.sign(slope) * np.maximum(np.abs(slope) - l1, 0.0)
-    steps = -shrunk / np.maximum(curve + l2, 1e-12)
-    return steps
+    return -shrunk / np.maximum(curve + l2, 1e-12)
 
 
 # --- the second layer -----------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def _with_columns(source: Any, more: Floats) -> Columns:
 # --- measuring ------------------------------------------------------------------------------------
 
 
-def measure(cache: Cache, minutes: float, most_rows: int, tables: list[str]) -> None:
+def measure(cache: Cache, minutes: float, tables: list[str]) -> None:
     """Fit what is missing, until the time is up."""
     began = time.monotonic()
     for info in tune_tables():
@@ -189,15 +189,14 @@ def measure(cache: Cache, minutes: float, most_rows: int, tables: list[str]) -> 
                 print("the time is up", flush=True)
                 return
             key = f"{info.name}-{seed}"
-            if cache.has(key, SECOND):
-                continue
-            spent = measure_one(cache, key, info, seed, most_rows)
-            print(key, {name: round(each, 1) for name, each in spent.items()}, flush=True)
+            if not cache.has(key, SECOND):
+                spent = measure_one(cache, key, info, seed)
+                print(key, {name: round(each, 1) for name, each in spent.items()}, flush=True)
 
 
-def measure_one(cache: Cache, key: str, info: TableInfo, seed: int, most: int) -> dict[str, float]:
+def measure_one(cache: Cache, key: str, info: TableInfo, seed: int) -> dict[str, float]:
     """Fit all to one cut of a table."""
-    problem = pose(info, seed, most)
+    problem = pose(info, seed, MOST_ROWS)
     cache.keep_truth(key, problem)
     spent: dict[str, float] = {}
     first: dict[str, tuple[Any, Any]] = {}
@@ -210,9 +209,9 @@ def measure_one(cache: Cache, key: str, info: TableInfo, seed: int, most: int) -
         warnings.simplefilter("ignore")
         again = dealt_again(problem)
         for number, candidate in enumerate(portfolio(problem.size)):
-            name = candidate.name
+            name, view = candidate.name, problem.views[candidate.reads]
             member, seconds = fitted(problem, candidate, number)
-            outside = member.output.predict(member.member, problem.views[candidate.reads])
+            outside = member.output.predict(member.member, view)
             keep(name, member.predictions, outside, seconds)
             first[name] = member.predictions, outside
             if isinstance(candidate.estimator, BoostingModel):
@@ -220,16 +219,111 @@ def measure_one(cache: Cache, key: str, info: TableInfo, seed: int, most: int) -
                 anew = replayed(problem, member)
                 keep(name + ANEW, member.predictions, anew, time.process_time() - begin)
             if name == "extra-trees" and problem.size.n_classes:
-                for leaf in (1, candidate.estimator.min_samples_leaf):
-                    model = candidate.estimator.__class__(
-                        **candidate.estimator.get_params()
-                        | {"leaf_smoothing": _SMOOTHING, "min_samples_leaf": leaf}
-                    )
-                    other, seconds = fitted(problem, replace(candidate, estimator=model), number)
-                    smooth = other.output.predict(other.member, problem.views[candidate.reads])
-                    keep(f"{name}{SMOOTH} {leaf}", other.predictions, smooth, seconds)
+                model = clone(candidate.estimator).set_params(leaf_smoothing=_SMOOTHING)
+                smooth, seconds = fitted(problem, replace(candidate, estimator=model), number)
+                outside = smooth.output.predict(smooth.member, view)
+                keep(name + SMOOTH, smooth.predictions, outside, seconds)
             other, seconds = fitted(again, candidate, number)
-            outside = other.output.predict(other.member, problem.views[candidate.reads])
-            keep(name + AGAIN, other.predictions, outside, seconds)
+            keep(name + AGAIN, other.predictions, other.output.predict(other.member, view), seconds)
         keep(SECOND, *second_layer(problem, first))
     return spent
+
+
+# --- what it is worth -----------------------------------------------------------------------------
+
+Change = Callable[[Cut, list[str]], Cut | None]
+
+
+def learn(cache: Cache) -> dict[str, Any]:
+    """Return by how much the loss of the committee changes with each of these."""
+    cuts = read_all(cache)
+    found = {
+        "tables": sorted({cut.table for cut in cuts}),
+        "most_rows": MOST_ROWS,
+        "second layer": entry(cuts, lambda cut, names: cut, [SECOND]),
+        "leaves anew": entry(cuts, _with_test(ANEW)),
+        "two sets of folds": entry(cuts, _both_folds),
+        "extra-trees, smooth leaves": entry(cuts, _smooth),
+    }
+    weights = [cut.committee([*_base(cut), SECOND])[1].get(SECOND, 0.0) for cut in cuts]
+    found["second layer"]["a member on"] = sum(
+        weight > 0 for weight in by_table(cuts, weights).values()
+    )
+    times = [
+        cut.seconds(name + ANEW) / cut.seconds(name)
+        for cut in cuts
+        for name in _base(cut)
+        if name + ANEW in cut.counted
+    ]
+    found["leaves anew"]["seconds"] = round(float(np.median(times)), 2)
+    return found
+
+
+def entry(cuts: Sequence[Cut], change: Change, more: Sequence[str] = ()) -> dict[str, Any]:
+    """Return by how much the loss is larger with a change; negative is better."""
+    some, values = [], []
+    for cut in cuts:
+        names = _base(cut)
+        changed = change(cut, names)
+        if changed is not None:
+            loss = changed.committee([*names, *more])[0]
+            values.append(loss_ratio(cut, loss, cut.committee(names)[0]))
+            some.append(cut)
+    by = by_table(some, values)
+    each = list(by.values())
+    return {
+        "loss": round(float(np.mean(each)), 4),
+        "standard_error": round(standard_error(each), 4),
+        "median": round(float(np.median(each)), 4),
+        "lower": sum(value < 0 for value in each),
+        "tables": len(each),
+        "by table": {table: round(value, 4) for table, value in by.items()},
+    }
+
+
+def _base(cut: Cut) -> list[str]:
+    """Return the candidates of the portfolio."""
+    return [name for name in cut.counted if "(" not in name and name != SECOND]
+
+
+def _with_test(ending: str) -> Change:
+    def change(cut: Cut, names: list[str]) -> Cut:
+        test = {name: cut.test.get(name + ending, cut.test[name]) for name in names}
+        return replace(cut, test=test, known={})
+
+    return change
+
+
+def _both_folds(cut: Cut, names: list[str]) -> Cut:
+    inside = {name: (cut.out_of_fold[name] + cut.out_of_fold[name + AGAIN]) / 2 for name in names}
+    outside = {name: (cut.test[name] + cut.test[name + AGAIN]) / 2 for name in names}
+    return replace(cut, out_of_fold=inside, test=outside, known={})
+
+
+def _smooth(cut: Cut, names: list[str]) -> Cut | None:
+    name = "extra-trees"
+    if name + SMOOTH not in cut.counted:
+        return None
+    inside = cut.out_of_fold | {name: cut.out_of_fold[name + SMOOTH]}
+    return replace(
+        cut, out_of_fold=inside, test=cut.test | {name: cut.test[name + SMOOTH]}, known={}
+    )
+
+
+def main() -> None:
+    """Measure or learn."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("action", choices=("measure", "learn"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--minutes", type=float, default=8.0)
+    parser.add_argument("--tables", nargs="*", default=[])
+    options = parser.parse_args()
+    cache = Cache(options.folder)
+    if options.action == "measure":
+        measure(cache, options.minutes, options.tables)
+        return
+    RESULTS.write_text(json.dumps(learn(cache), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -8,6 +8,7 @@ the loss of a constant is added first: where nearly nothing is left of the loss,
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,9 +66,7 @@ class Cut:
 
     def loss(self, names: Iterable[str]) -> float:
         """Return the logarithm of the loss, relative to default boosting."""
-        slack = _SLACK * self.constant_loss
-        own, first = self.committee(names)[0] + slack, self.committee([FIRST])[0] + slack
-        return float(np.clip(np.log(own / first), -_LARGEST, _LARGEST))
+        return loss_ratio(self, self.committee(names)[0], self.committee([FIRST])[0])
 
     @property
     def constant_loss(self) -> float:
@@ -95,6 +94,46 @@ class Cut:
         }
 
 
+def loss_ratio(cut: Cut, loss: float, other: float) -> float:
+    """Return the logarithm of a loss, relative to another."""
+    slack = _SLACK * cut.constant_loss
+    return float(np.clip(np.log((loss + slack) / (other + slack)), -_LARGEST, _LARGEST))
+
+
+def read_all(cache: Cache) -> list[Cut]:
+    """Return all cuts with all that was measured on them, and all of their rows."""
+    cuts = []
+    for folder in sorted(each for each in cache.folder.iterdir() if each.is_dir()):
+        counted, inside, outside = {}, {}, {}
+        for path in sorted(folder.glob("*.npz")):
+            with np.load(path) as stored:
+                if path.name == "truth.npz":
+                    y, y_test, n_classes = stored["y"], stored["y_test"], int(stored["n_classes"])
+                    continue
+                entry = json.loads(str(stored["counted"]))
+                name = entry["candidate"]
+                counted[name] = entry
+                inside[name] = stored["out_of_fold"].astype(np.float64)
+                outside[name] = stored["test"].astype(np.float64)
+        cuts.append(
+            Cut(
+                folder.name.rpartition("-")[0],
+                counted,
+                inside,
+                outside,
+                _target(y, n_classes),
+                y_test,
+            )
+        )
+    return cuts
+
+
+def _target(y: Any, n_classes: int) -> ScoredTarget:
+    if n_classes:
+        return ScoredTarget(y[:, None].astype(np.int64), [np.arange(n_classes)])
+    return ScoredTarget(reals=y[:, None])
+
+
 def read_cuts(cache: Cache, names: Sequence[str]) -> list[Cut]:
     """Return the cuts on which all candidates were measured."""
     cuts = []
@@ -113,12 +152,8 @@ def read_cuts(cache: Cache, names: Sequence[str]) -> list[Cut]:
             counted[name] = found[0]
             inside[name] = found[1]["out_of_fold"][rows].astype(np.float64)
             outside[name] = found[1]["test"].astype(np.float64)
-        if n_classes:
-            target = ScoredTarget(y[rows, None].astype(np.int64), [np.arange(n_classes)])
-        else:
-            target = ScoredTarget(reals=y[rows, None])
         table = folder.name.rpartition("-")[0]
-        cuts.append(Cut(table, counted, inside, outside, target, y_test))
+        cuts.append(Cut(table, counted, inside, outside, _target(y[rows], n_classes), y_test))
     return cuts
 
 

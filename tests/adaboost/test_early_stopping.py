@@ -13,7 +13,9 @@ from sklearn.naive_bayes import GaussianNB
 
 from committee import (
     AdaBoostClassifier,
+    AdaBoostRegressor,
     DecisionTreeClassifier,
+    DecisionTreeRegressor,
 )
 
 # --- early stopping -------------------------------------------------------------------------------
@@ -58,6 +60,30 @@ def test_rows_held_out_are_not_learnt_from(noisy):
     assert abs(y[held].mean() - y.mean()) < 0.02
     alone = AdaBoostClassifier(n_estimators=len(model)).fit(X[~held], y[~held])
     np.testing.assert_array_equal(alone.estimator_errors_, model.estimator_errors_)
+
+
+@pytest.mark.parametrize("cls", BOTH)
+@pytest.mark.parametrize("estimator", [None, "tree"])
+def test_rows_held_out_keep_their_weights(cls, estimator, noisy, rng):
+    (X, y), _ = noisy
+    if cls is AdaBoostRegressor:
+        y = y + X[:, 0]
+    if estimator == "tree":
+        is_class = cls is AdaBoostClassifier
+        estimator = (DecisionTreeClassifier if is_class else DecisionTreeRegressor)(max_depth=2)
+    weights = rng.uniform(0.2, 3, 200)
+    given = weights.copy()
+    model = cls(estimator, n_estimators=15, n_iter_no_change=15, random_state=0)
+    model.set_params(keep_weights=True).fit(X, y, weights)
+    np.testing.assert_array_equal(weights, given)
+    held = model.trace_.distributions[0] == 0
+    assert 10 <= held.sum() <= 40
+    expected = list(model.staged_score(X[held], y[held], weights[held]))
+    assert len(expected) == len(model) > 1
+    np.testing.assert_allclose(model.validation_scores_[: len(model)], expected, rtol=1e-9)
+    # The others start with their share of the weight.
+    share = np.where(held, 0, weights)
+    np.testing.assert_allclose(model.trace_.distributions[0], share / share.sum(), rtol=1e-9)
 
 
 def test_scores_of_validation_rows_are_those_that_are_asked_for(noisy):

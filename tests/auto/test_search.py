@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from committee import CommitteeClassifier, CommitteeRegressor
 from committee.auto.estimate import Resamples
 from committee.auto.ledger import Ledger, micro
 from committee.auto.runs import BoostingRun, ForestRun, Run, WholeRun
+from committee.auto.search import leaderboard_of
 
 X, Y = make_classification(200, n_classes=3, n_informative=5, random_state=0)
 
@@ -191,3 +193,24 @@ def test_scores_of_a_part_that_is_held_out_once(monkeypatch):
     assert all(len(member.estimators) == 1 for member in model.members_)
     assert model.importances_.mean.max() > 0
     assert model.score_.score > model.findings_.constant_score
+
+
+def test_the_error_of_a_leaderboard_is_that_of_the_mean_over_parts():
+    values = np.array([1.0, 1.0, 2.0, 4.0, 6.0, 6.0])
+    parts = [(None, np.array(rows)) for rows in ([0, 1], [2, 3], [4, 5])]
+    data = SimpleNamespace(scored=np.arange(6), scored_parts=parts)
+    metric = SimpleNamespace(
+        score=lambda predictions, rows: float(predictions[rows].mean()), oob_score="mean"
+    )
+    members = [
+        SimpleNamespace(predictions=each, candidate=SimpleNamespace(name=name), seconds=2.0)
+        for name, each in [("flat", np.full(6, 3.0)), ("steep", values)]
+    ]
+    board = leaderboard_of(members, np.array([0.25, 0.75]), metric, data)
+    steep, flat = board
+    assert [steep.name, flat.name] == ["steep", "flat"]  # the best first
+    assert steep.score == pytest.approx(20 / 6)
+    # Parts score 1, 3 and 6: squares about their mean are 49/9 + 1/9 + 64/9, over two.
+    assert steep.standard_error == pytest.approx((114 / 9 / 2 / 3) ** 0.5)
+    assert (steep.weight, flat.weight) == (0.75, 0.25)
+    assert flat.standard_error == 0.0

@@ -137,7 +137,9 @@ def test_mistakes_in_a_loss_of_ones_own_are_named(table):
         def gradients(self, y, scores):
             return np.zeros(3), np.ones(3)
 
-    with pytest.raises(ValueError, match=r"the gradient, real numbers of shape \(400,\)"):
+    with pytest.raises(
+        ValueError, match=r"must return the gradient, real numbers of shape \(400,\)"
+    ):
         GradientBoostingRegressor(loss=Flat(), init="zero").fit(X, y)
 
 

@@ -19,7 +19,7 @@ SHARED = {
     "max_features": [-1, 0, 0.0, 1.5, np.nan, "all", []],
     "max_leaf_nodes": [-1, 0, 1, 2.5, np.inf, "many", []],
     "criterion": ["gini", None, 3],
-    "init": ["mean", 3, [], object()],
+    "init": ["median", 3, [], object()],
     "random_state": [-1, 1.5, "seed", []],
     "verbose": [-1, 1.5, "loud", None],
     "warm_start": [1.0, "yes", None, []],

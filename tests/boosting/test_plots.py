@@ -50,6 +50,24 @@ def test_losses_are_drawn_with_the_best_round(data):
     assert shown(plot_training(log)).get_ylabel() == "loss"
 
 
+def test_the_band_of_the_choice_is_one_standard_error_wide_on_each_side(data):
+    model = GradientBoostingRegressor(n_estimators="auto", random_state=0).fit(*data)
+    choice = model.round_choice_
+    ax = shown(plot_training(model))
+    (band,) = ax.collections
+    corners = band.get_paths()[0].vertices
+    for number in (1, choice.n_rounds, len(choice.mean)):
+        edges = np.unique(corners[corners[:, 0] == number, 1])
+        mean, error = choice.mean[number - 1], choice.standard_error[number - 1]
+        assert error > 0
+        np.testing.assert_allclose(edges, [mean - error, mean + error])
+    line = next(line for line in ax.lines if line.get_label() == "rows held out to choose")
+    np.testing.assert_array_equal(line.get_ydata(), choice.mean)
+    assert ax.lines[-1].get_xydata().tolist() == [
+        [choice.n_rounds, choice.mean[choice.n_rounds - 1]]
+    ]
+
+
 def test_training_rows_alone_need_no_legend_and_axes_are_kept(data):
     _, ax = plt.subplots()
     assert plot_training(GradientBoostingRegressor(n_estimators=3).fit(*data), ax=ax) is ax

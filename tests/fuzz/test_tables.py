@@ -101,10 +101,10 @@ def fitted(model, X, y, weights):
             return model.fit(X, y) if weights is None else model.fit(X, y, sample_weight=weights)
     except (ValueError, TypeError) as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        assert frame.filename.startswith(PACKAGE), error
-        assert "raise " in (frame.line or "") or "_core." in (frame.line or ""), error
-        assert len(str(error)) > 10
-        return None
+        line = frame.line or ""
+        if frame.filename.startswith(PACKAGE) and ("raise " in line or "_core." in line):
+            return None
+        raise
 
 
 def answered(model, X):
@@ -137,6 +137,10 @@ def check_promises(name, model, problem):
     if name in CERTAIN and weights is not None and (weights == 0).any():
         kept = weights > 0
         less = fitted(clone(model), X[kept], y[kept], weights[kept])
+        if is_classifier(model):  # a class of absent rows only is known, and has no share
+            there = np.isin(model.classes_, less.classes_)
+            assert not found[:, ~there].any()
+            found = found[:, there]
         np.testing.assert_array_equal(answered(less, X), found)
 
 

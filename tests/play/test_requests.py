@@ -123,6 +123,19 @@ def test_columns_of_a_table_can_be_chosen():
     assert set(found.groups) == {"species", "island", "sex", "year"}
 
 
+@pytest.mark.parametrize(
+    ("text", "classes"),
+    [
+        ("kind,a,b,other\nu,1,2,x\nv,2,3,y\n", "other"),
+        ("kind,a,b,c\nu,1,2,1\nv,2,3,1\n", "kind"),
+        ("a,kind,b,c,d\n1,u,2,5,6\n2,v,3,5,6\n", "kind"),
+        ("a,b,c\n1.5,2.5,0\n2.5,3.5,1\n4.5,5.5,1\n6.5,7.5,1\n8.5,9.5,1\n", "c"),
+    ],
+)
+def test_classes_are_looked_for_at_the_ends(text, classes):
+    assert read_points("t.csv", text.encode()).columns[2] == classes
+
+
 def test_of_many_rows_a_part_is_drawn():
     rows = "\n".join(f"{k},{k % 7},{'ab'[k % 2]}" for k in range(3000))
     found = read_points("long", f"x,y,kind\n{rows}\n".encode())

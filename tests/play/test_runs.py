@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import committee
 from committee.play.examples import EXAMPLES, example_points
 from committee.play.methods import METHODS
-from committee.play.plane import share_bytes
+from committee.play.plane import share_parts
 from committee.play.run import is_held_out, read_order, run
 
 
@@ -59,12 +59,12 @@ def test_wrong_points_of_a_round_have_half_of_the_weight_in_the_next(ten):
 def test_cells_of_stumps_end_at_their_thresholds(ten):
     assert ten["plane"]["x"] == [0.0, 2.5, 8.5, 11.0]
     assert ten["plane"]["y"] == [0.0, 6.5, 11.0]
-    shares = unpack(ten["committee"], "u1", 3, 1, 2, 3)[2, 0] / 255
+    shares = unpack(ten["committee"], "<u2", 3, 1, 2, 3)[2, 0] / 65535
     b1, b2, b3 = (each["beta"] for each in ten["rounds"])
     total = b1 + b2 + b3
     # Rows from below, columns from the left: who votes for the second class, +1.
     expected = np.array([[b1 + b2, b2, 0], [total, b2 + b3, b3]]) / total
-    assert np.allclose(shares, expected, atol=1 / 255)
+    assert np.allclose(shares, expected, atol=1e-4)
 
 
 def test_margins_are_votes_for_the_right_class_less_the_others(ten):
@@ -135,7 +135,7 @@ def test_the_last_committee_is_the_model_that_a_user_would_fit(method, points, r
     across, up = (np.array(found["plane"][key]) for key in ("x", "y"))
     grid = np.meshgrid((across[1:] + across[:-1]) / 2, (up[1:] + up[:-1]) / 2)
     cells = np.column_stack([grid[0].ravel(), grid[1].ravel()])
-    shares = unpack(found["committee"], "u1", last + 1, -1, len(cells))[last] / 255
+    shares = unpack(found["committee"], "<u2", last + 1, -1, len(cells))[last] / 65535
     if method == "stacking":  # at the training points it tells what it has predicted
         assert (
             np.mean(model.predict(points.places) == predictions(found, len(points.codes))[-1]) == 1
@@ -143,7 +143,7 @@ def test_the_last_committee_is_the_model_that_a_user_would_fit(method, points, r
     else:
         assert (predictions(found, len(points.codes))[-1] == model.predict(points.places)).all()
     if method != "adaboost":  # whose probabilities are not shares of votes
-        assert np.allclose(shares, model.predict_proba(cells).T[1:], atol=1.01 / 255)
+        assert np.allclose(shares, model.predict_proba(cells).T[1:], atol=1e-4)
     errors = found["rounds"][-1]
     assert errors["committee_error"] == pytest.approx(1 - model.score(points.places, points.codes))
     assert errors["committee_unseen_error"] is None
@@ -168,8 +168,8 @@ def test_cells_of_few_trees_are_exact_anywhere(method, moons, rng):
     column = np.searchsorted(across, places[:, 0]) - 1
     row = np.searchsorted(up, places[:, 1]) - 1
     shape = (len(found["rounds"]), 1, len(up) - 1, len(across) - 1)
-    shares = unpack(found["committee"], "u1", *shape)[-1, 0, row, column]
-    assert ((shares > 127) == model.predict(places)).all()
+    shares = unpack(found["committee"], "<u2", *shape)[-1, 0, row, column]
+    assert ((shares > 32767) == model.predict(places)).all()
 
 
 # --- single methods -------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def test_a_point_more_changes_nothing_about_who_is_held_out():
 
 
 def test_equal_shares_stay_with_the_first_class():
-    assert share_bytes(np.array([[0.5, 0.5], [1, 0], [0, 1]])).tolist() == [[127, 0, 255]]
+    assert share_parts(np.array([[0.5, 0.5], [1, 0], [0, 1]])).tolist() == [[32767, 0, 65535]]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -297,8 +297,8 @@ def test_the_largest_request_has_a_limited_answer(method):
         content["rounds"] = 100
     found = run(read_order(content))
     pictures = len(found["committee"]) + len(found["member"])
-    assert pictures <= 1_700_000  # 1.2 MB in base64, and the rims of cells
-    assert len(json.dumps(found, allow_nan=False)) < 5_000_000
+    assert pictures <= 3_400_000  # 2.4 MB in base64, and the rims of cells
+    assert len(json.dumps(found, allow_nan=False)) < 7_000_000
 
 
 @pytest.mark.parametrize("method", METHODS)

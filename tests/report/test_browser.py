@@ -46,7 +46,7 @@ def measured(window, tmp_path):
 def test_a_report_fits_its_window_and_shows_all_of_its_parts(kind, width, scheme, pages, measured):
     found, messages = measured(pages[kind], width, scheme)
     assert messages == []
-    assert len(found["sections"]) == 11
+    assert len(found["sections"]) == 12
     assert all(height > 60 for _, height in found["sections"])
     assert len(found["drawings"]) > 8
     assert min(found["drawings"]) > 15

@@ -69,6 +69,8 @@ def test_scores_of_two_classes_are_those_of_scikit_learn(ranked):
         metrics.balanced_accuracy_score(is_so, best, **weighted)
     )
     assert values["f1"] == pytest.approx(metrics.f1_score(is_so, best, **weighted))
+    matthews = metrics.matthews_corrcoef(is_so, best, **weighted)
+    assert values["matthews_corrcoef"] == pytest.approx(matthews)
 
 
 def test_scores_of_more_classes_and_of_numbers_are_those_of_scikit_learn(rng):
@@ -79,6 +81,7 @@ def test_scores_of_more_classes_and_of_numbers_are_those_of_scikit_learn(rng):
     best = shares.argmax(axis=1)
     assert values["neg_log_loss"] == pytest.approx(-metrics.log_loss(codes, shares))
     assert values["f1_macro"] == pytest.approx(metrics.f1_score(codes, best, average="macro"))
+    assert values["matthews_corrcoef"] == pytest.approx(metrics.matthews_corrcoef(codes, best))
     truth, predicted = rng.normal(size=100), rng.normal(size=100)
     found = ScoreFindings.of(unseen_numbers(truth, predicted))
     values = dict(zip(found.names, found.values[:, 0], strict=True))

@@ -26,6 +26,7 @@ SECTIONS = [
     "members",
     "errors",
     "columns",
+    "tree",
     "intervals",
     "costs",
     "use",

@@ -147,6 +147,18 @@ def test_masked_cells_are_missing():
 
 
 @pytest.mark.usefixtures("recording")
+@pytest.mark.parametrize("dtype", ["M8[D]", "M8[s]", "M8[us]", "M8[ns]", "m8[s]", "m8[us]"])
+def test_masked_times_are_missing_whatever_they_hide(dtype):
+    days = np.array([0, 1, 3, 7, 9], "m8[D]").reshape(-1, 1)
+    times = days.astype(dtype) if dtype[0] == "m" else (np.datetime64("1970-01-01") + days)
+    X = np.ma.MaskedArray(times.astype(dtype), [[False], [True], [False], [True], [False]])
+    X.data[4] = "NaT"
+    info, cells = read_one(X)
+    assert info.kind == Kind.INTEGER
+    assert cells == [0, None, 3 * DAY, None, None]
+
+
+@pytest.mark.usefixtures("recording")
 def test_matrices_memmaps_and_objects_with_array_are_read(tmp_path):
     class Wrapper:
         def __array__(self, dtype=None, copy=None):

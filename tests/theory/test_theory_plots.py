@@ -29,7 +29,6 @@ plt = pytest.importorskip("matplotlib.pyplot")
 
 @pytest.fixture(autouse=True)
 def close_figures():
-    plt.switch_backend("Agg")
     yield
     plt.close("all")
 

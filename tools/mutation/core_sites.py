@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import tree_sitter_cpp
-from tree_sitter import Language, Node, Parser
-
 from mutation.site import FUNCTIONS, OPERATORS, Site
+from tree_sitter import Language, Node, Parser
 
 # What has to be known when it is compiled, and words.
 CONSTANT = {

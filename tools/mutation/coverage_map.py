@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 WORK = ROOT / "build" / "mutation"
 FOLDER = WORK / "map"
+SNAPSHOT = WORK / "snapshot"  # the sources that mutants are made of, whatever is edited meanwhile
 TRACED = ["-DCOMMITTEE_FLAGS=-fsanitize-coverage=trace-pc -g1 -O1"]
 
 
@@ -43,11 +44,18 @@ def build_engine(source: Path, build: Path, options: list[str], log: IO[str] | N
     return library
 
 
-def copy_package(to: Path, engine: Path) -> Path:
+def take_snapshot(to: Path) -> None:
+    """Copy the sources."""
+    shutil.rmtree(to / "src", ignore_errors=True)
+    ignore = shutil.ignore_patterns("*.so", "__pycache__")
+    shutil.copytree(ROOT / "src", to / "src", ignore=ignore)
+
+
+def copy_package(to: Path, engine: Path, source: Path = ROOT) -> Path:
     """Put the package with another engine below a folder, from which it can be imported."""
     shutil.rmtree(to, ignore_errors=True)
     ignore = shutil.ignore_patterns("__pycache__", "*.so")
-    shutil.copytree(ROOT / "src" / "committee", to / "committee", ignore=ignore)
+    shutil.copytree(source / "src" / "committee", to / "committee", ignore=ignore)
     shutil.copy(engine, to / "committee")
     return to / "committee"
 
@@ -57,8 +65,7 @@ def make(tests: list[str]) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     engine = build_engine(ROOT, WORK / "core-traced", TRACED)
     package = copy_package(WORK / "traced", engine)
-    shutil.rmtree(FOLDER / "src", ignore_errors=True)
-    shutil.copytree(ROOT / "src", FOLDER / "src", ignore=shutil.ignore_patterns("*.so"))
+    take_snapshot(FOLDER)
     trace = WORK / "libtrace.so"
     compiler = ["c++", "-O2", "-shared", "-fPIC", str(HERE / "trace.cpp"), "-o", str(trace)]
     subprocess.run(compiler, check=True)
@@ -200,7 +207,7 @@ def matching(path: str) -> list[tuple[int, int, int]]:
     old = FOLDER / path
     if not old.exists():
         return []
-    now = (ROOT / path).read_text().splitlines()
+    now = (SNAPSHOT / path).read_text().splitlines()
     matcher = difflib.SequenceMatcher(None, now, old.read_text().splitlines(), autojunk=False)
     return [tuple(block) for block in matcher.get_matching_blocks()]
 

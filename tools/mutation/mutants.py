@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 from mutation.core_sites import SWITCH, core_sites, with_mutants
-from mutation.coverage_map import HERE, ROOT, WORK, build_engine, copy_package
+from mutation.coverage_map import HERE, ROOT, SNAPSHOT, WORK, build_engine, copy_package
 from mutation.python_sites import python_sites
 from mutation.site import Site
 from mutation.trial import Mutated
@@ -25,10 +25,12 @@ def all_sites(language: str, only: str = "") -> list[Site]:
     prefix, _, line = only.partition(":")
     sites: list[Site] = []
     for pattern in patterns[language]:
-        for path in sorted((ROOT / "src").glob(pattern)):
-            name = path.relative_to(ROOT).as_posix()
+        for path in sorted((SNAPSHOT / "src").glob(pattern)):
+            name = path.relative_to(SNAPSHOT).as_posix()
             if name.startswith(prefix):
-                sites += [site for site in find(ROOT, name) if not line or site.line == int(line)]
+                sites += [
+                    site for site in find(SNAPSHOT, name) if not line or site.line == int(line)
+                ]
     return sites
 
 
@@ -58,18 +60,13 @@ def usual_engine() -> Path:
 
 
 def original() -> Path:
-    return copy_package(WORK / "original", usual_engine()).parent
+    return copy_package(WORK / "original", usual_engine(), SNAPSHOT).parent
 
 
 def mutate_python(site: Site) -> Mutated:
     package = WORK / "mutated"
-    if not package.exists():
-        copy_package(package, usual_engine())
-    for path in (package / "committee").rglob("*.py"):  # the previous mutant goes
-        source = ROOT / "src" / path.relative_to(package)
-        if path.read_bytes() != source.read_bytes():
-            shutil.copy(source, path)
-    data = (ROOT / site.path).read_bytes()
+    copy_package(package, usual_engine(), SNAPSHOT)
+    data = (SNAPSHOT / site.path).read_bytes()
     place = package / site.path.removeprefix("src/")
     place.write_bytes(data[: site.begin] + site.new.encode() + data[site.end :])
     return Mutated(package, {"PYTHONDONTWRITEBYTECODE": "1"})
@@ -84,8 +81,8 @@ def mutate_core(sites: list[Site]) -> dict[Site, Mutated]:
     write(source / "switch.hpp", SWITCH.encode())
     numbered = dict(enumerate(sites, 1))
     while True:
-        for path in sorted((ROOT / "src/core").rglob("*.?pp")):
-            name = path.relative_to(ROOT).as_posix()
+        for path in sorted((SNAPSHOT / "src/core").rglob("*.?pp")):
+            name = path.relative_to(SNAPSHOT).as_posix()
             own = {number: site for number, site in numbered.items() if site.path == name}
             write(source / name, with_mutants(path.read_bytes(), own))
         log = WORK / "core-mutants.log"
@@ -95,7 +92,7 @@ def mutate_core(sites: list[Site]) -> dict[Site, Mutated]:
             break
         except subprocess.CalledProcessError:
             numbered = without_errors(numbered, log.read_text())
-    package = copy_package(WORK / "mutated-core", engine).parent
+    package = copy_package(WORK / "mutated-core", engine, SNAPSHOT).parent
     return {
         site: Mutated(package, {"COMMITTEE_MUTANT": str(number)})
         for number, site in numbered.items()

@@ -12,8 +12,9 @@ from sklearn.utils import get_tags
 
 from committee.adaboost.trace import AdaBoostTrace, RoundLog
 from committee.base.arrays import Floats
-from committee.base.params import check_bool, check_int, check_real, check_verbose, or_auto, sliced
+from committee.base.params import check_bool, check_int, check_real, check_verbose, or_auto
 from committee.base.products import weighted_sum
+from committee.base.slicing import sliced
 from committee.base.work import resolve_threads
 from committee.evaluation.scored_target import resolve_metric
 from committee.files.parts import FITTED, Part, array, instance, list_of, maybe, whole

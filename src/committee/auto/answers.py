@@ -25,6 +25,7 @@ from committee.auto.leaderboard import Leaderboard
 from committee.auto.leaks import Leak
 from committee.auto.novelty import Novelty, find_novelty
 from committee.auto.profile import ColumnProfile
+from committee.auto.small_tree import SmallTree
 from committee.base.arrays import Floats
 from committee.base.params import check_bool, check_choice, check_int, check_real, check_seed
 from committee.base.sampling import SeedUse, parameter_seed
@@ -49,6 +50,7 @@ class CommitteeAnswers:
         "_profiles": tuple_of(instance(ColumnProfile), least=1),
         "leaks_": tuple_of(instance(Leak)),
         "distillation_": maybe(instance(Distillation)),
+        "small_tree_": maybe(instance(SmallTree)),
     }
 
     columns_: tuple[ColumnUse, ...]
@@ -61,6 +63,7 @@ class CommitteeAnswers:
 
     n_jobs: int | None
     distillation_: Distillation
+    small_tree_: SmallTree
     _default_scoring: str
 
     @abstractmethod
@@ -247,7 +250,8 @@ class CommitteeAnswers:
             for name, value in vars(self).items()
             if name in (*declared_parts(type(self)), "classes_", "feature_names_in_")
         }
-        for name in () if y is not None else ("_interval_rule", "_set_rule"):
+        gone = () if y is not None else ("_interval_rule", "_set_rule")
+        for name in ("small_tree_", *gone):
             kept.pop(name, None)
         made: Any = clone(self)
         made._replace_fitted(kept | found)

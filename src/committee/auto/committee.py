@@ -90,6 +90,9 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
         Loss of score where a column is shuffled, on rows that the models have not seen.
     findings_ : Findings
         How predictions and truth agree on such rows; for the report.
+    small_tree_ : SmallTree
+        The committee in one tree of eight leaves, fitted to its predictions of unseen rows; with
+        how well it agrees, and its score beside that of the committee. Absent below 60 rows.
     budget_ : float
         Units of work that were done.
     latency_ : float
@@ -253,6 +256,9 @@ class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):
         Loss of score where a column is shuffled, on rows that the models have not seen.
     findings_ : Findings
         How predictions and truth agree on such rows; for the report.
+    small_tree_ : SmallTree
+        The committee in one tree of eight leaves, fitted to its predictions of unseen rows; with
+        how well it agrees, and its score beside that of the committee. Absent below 60 rows.
     budget_ : float
         Units of work that were done.
     latency_ : float

@@ -120,6 +120,8 @@ class Student:
         Of the models.
     n_jobs : int or None
         Their threads.
+    least_gain : float, default=0.0
+        Share of the impurity of all rows that a split of a tree has to take away.
     """
 
     kind: str
@@ -127,19 +129,32 @@ class Student:
     n_classes: int
     seed: int
     n_jobs: int | None
+    least_gain: float = 0.0
 
     @property
     def output(self) -> Output:
         """How predictions are read."""
         return Output("predict_proba" if self.n_classes else "predict", self.n_classes)
 
-    def fit(self, features: Source, values: Floats, rows: Rows) -> Any:
+    def fit(
+        self, features: Source, values: Floats, rows: Rows, weights: Floats | None = None
+    ) -> Any:
         """Return a model that is fitted to what the committee predicts for some rows."""
-        model = self._model()
+        model, own = self._model(), None if weights is None else weights[rows]
+        if self.least_gain:
+            model.set_params(ccp_alpha=self.least_gain * self._impurity(values[rows], own))
         if not self.n_classes:
-            return model.fit(features.take(rows, None), values[rows, 0])
-        places, codes, weights = soft_rows(values[rows])
-        return model.fit(features.take(rows[places], None), codes, weights)
+            return model.fit(features.take(rows, None), values[rows, 0], own)
+        places, codes, shares = soft_rows(values[rows])
+        shares = shares if own is None else shares * own[places]
+        return model.fit(features.take(rows[places], None), codes, shares)
+
+    def _impurity(self, values: Floats, weights: Floats | None) -> float:
+        """Return the variance of predictions, or the Gini impurity of their classes."""
+        means = np.average(values, axis=0, weights=weights)
+        if self.n_classes:
+            return 1.0 - float((means**2).sum())
+        return float(np.average((values[:, 0] - means[0]) ** 2, weights=weights))
 
     def _model(self) -> Any:
         from committee.boosting.classifier import GradientBoostingClassifier
@@ -173,7 +188,8 @@ def soft_rows(shares: Floats) -> tuple[Rows, NDArray[np.int64], Floats]:
     >>> rows.tolist(), codes.tolist(), weights.tolist()
     ([0, 0, 1], [0, 1, 0], [0.25, 0.75, 1.0])
     """
-    kept = shares >= _LEAST_SHARE
+    largest = shares.max(axis=1, keepdims=True)
+    kept = (shares >= _LEAST_SHARE) | (shares == largest)  # of many classes all may be improbable
     if shares.shape[1] > _MOST_CLASSES:
         least = np.partition(shares, -_MOST_CLASSES, axis=1)[:, -_MOST_CLASSES]
         kept &= shares >= least[:, np.newaxis]
@@ -207,7 +223,9 @@ def imitate(
     return student.fit(features, values, np.arange(len(values))), models, predicted
 
 
-def agreement(predicted: Floats, values: Floats, decision: Decision | None) -> float:
+def agreement(
+    predicted: Floats, values: Floats, decision: Decision | None, weights: Floats | None = None
+) -> float:
     """Return how well a student agrees with the committee.
 
     Parameters
@@ -216,11 +234,16 @@ def agreement(predicted: Floats, values: Floats, decision: Decision | None) -> f
         What student and committee predict.
     decision : Decision or None
         How both decide for a class; None for numbers.
+    weights : ndarray of float64 or None, default=None
+        Weights of the rows.
     """
     if decision is not None:
-        return float((decision.codes(predicted) == decision.codes(values)).mean())
-    spread = float(((values - values.mean()) ** 2).sum())
-    error = float(((predicted - values) ** 2).sum())
+        is_same = decision.codes(predicted) == decision.codes(values)
+        return float(np.average(is_same, weights=weights))
+    own = np.ones(len(values)) if weights is None else weights
+    mean = np.average(values[:, 0], weights=own)
+    spread = float((own * (values[:, 0] - mean) ** 2).sum())
+    error = float((own * (predicted[:, 0] - values[:, 0]) ** 2).sum())
     return 1.0 - error / spread if spread > 0 else float(error == 0)
 
 

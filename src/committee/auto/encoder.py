@@ -127,10 +127,10 @@ class MatrixEncoder:
 def _scales(values: NDArray[Any]) -> Iterator[NumberScale]:
     """Yield the scales of finite columns, as `_part_of` does, all at once."""
     sample = values[:: max(1, len(values) // _MOST_SAMPLED)]
-    ends = np.float64(values.max(axis=0)) - np.float64(values.min(axis=0))
+    ends = values.max(axis=0).astype(np.float64) - values.min(axis=0)
     quantiles = np.quantile(np.asarray(sample, np.float64), [0.05, 0.5, 0.95], axis=0)
-    for low, centre, high, span in zip(*quantiles.tolist(), ends.tolist(), strict=True):
-        yield NumberScale(centre, (high - low) / 2 or float(span) or 1.0, False)
+    for (low, centre, high), span in zip(quantiles.T, ends, strict=True):
+        yield NumberScale(float(centre), float((high - low) / 2 or span or 1.0), False)
 
 
 def _part_of(column: Column) -> NumberScale | LevelColumns:

@@ -22,7 +22,7 @@ from committee.auto.encoder import MatrixEncoder
 from committee.auto.estimate import Resamples
 from committee.auto.findings.explain_time import seconds_to_explain
 from committee.auto.findings.findings import find
-from committee.auto.findings.importances import measure
+from committee.auto.findings.importances import ColumnImportances, measure
 from committee.auto.findings.unseen import Unseen
 from committee.auto.fold_members import FoldData, FoldMember
 from committee.auto.folds import RowOrder, Splits
@@ -37,6 +37,7 @@ from committee.auto.prediction import predict_values
 from committee.auto.profile import profiles
 from committee.auto.search import Interrupts, Search, leaderboard_of
 from committee.auto.selection import Selection
+from committee.auto.small_tree import SmallTree, small_tree
 from committee.base.arrays import Floats
 from committee.base.params import check_choice, check_real
 from committee.base.sampling import SeedUse, parameter_seed
@@ -221,6 +222,7 @@ class CommitteeFit:
         attributes = interrupts.finish(finish, len(found.fold_members))
         attributes["latency_"] = self._latency(attributes)
         attributes |= {"interrupted_": interrupts.has_come, "budget_": ledger.units}
+        attributes["_ending"] = found.reason
         if self.verbose and (self.time_limit is not None or interrupts.has_come):
             seconds = f"{ledger.seconds:.1f} s"
             again = f"budget={ledger.units:.10g} makes the same committee again"
@@ -396,7 +398,24 @@ class CommitteeFit:
         source, seed = self.table.opened(), parameter_seed(self.seed, SeedUse.IMPORTANCES)
         importances = measure(source, used, unseen, seed)
         findings = find(source, uses, unseen, importances, seed)
-        return {"importances_": importances, "findings_": findings}
+        found = {"importances_": importances, "findings_": findings}
+        tree = self._small_tree(fitted, importances, unseen, fold_data)
+        return found if tree is None else found | {"small_tree_": tree}
+
+    def _small_tree(
+        self,
+        fitted: dict[str, Any],
+        importances: ColumnImportances,
+        unseen: Unseen,
+        fold_data: FoldData,
+    ) -> SmallTree | None:
+        uses = fitted["columns_"]
+        places = {use.name: place for place, use in enumerate(uses) if use.use != "text"}
+        ranking = [places[name] for name in importances.ranking() if name in places]
+        features = fold_data.form(FEATURES).table.opened()
+        seed = parameter_seed(self.seed, SeedUse.DISTILLATION)
+        parts = [use.parts for use in uses]
+        return small_tree(features, parts, ranking, unseen, fitted.get("decision_"), seed)
 
     @staticmethod
     def _uses(fitted: dict[str, Any]) -> list[str]:

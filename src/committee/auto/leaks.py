@@ -192,7 +192,7 @@ class LeakSearch:
     def _cells(self, places: list[int], rows: Rows) -> Floats:
         """Return columns of numbers, zero where they are not finite; of categories all are NaN."""
         if isinstance(self.features, Matrix):
-            cells = np.asarray(self.features.values[np.ix_(rows, places)], np.float64)
+            cells = np.asarray(self.features.values[np.ix_(rows, np.array(places))], np.float64)
             return np.nan_to_num(cells, posinf=0.0, neginf=0.0)
         columns = [self.features.column(place) for place in places]
         found = np.full((len(rows), len(places)), np.nan)

@@ -87,6 +87,7 @@ class AutoModel(CommitteeAnswers, Reporting):
         "_seed": whole(0, 2**64 - 1),
         "_fingerprint": whole(0, 2**32 - 1),
         "_budgets": tuple_of(real(0.0), least=1),
+        "_ending": maybe(TEXT),
     }
 
     quality: str
@@ -120,6 +121,7 @@ class AutoModel(CommitteeAnswers, Reporting):
     _seed: int
     _fingerprint: int
     _budgets: tuple[float, ...]
+    _ending: str
     _opened: Any
 
     _default_scoring: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +13,8 @@ from sklearn.utils import get_tags
 
 from committee.bagging.bagged_trees import grow_members, runs_in_engine
 from committee.bagging.samples import Draws, SampleFits
+from committee.bagging.slicing import SlicedBagging
 from committee.base.arrays import Floats
-from committee.base.joined_sampler import Draws as MemberDraws
-from committee.base.joined_sampler import JoinedSampler, join_draws
 from committee.base.params import (
     check_bool,
     check_choice,
@@ -29,6 +27,8 @@ from committee.base.params import (
     is_real,
 )
 from committee.base.sampling import RowSampler, plan_features, plan_rows
+from committee.base.slicing import Draws as MemberDraws
+from committee.base.slicing import JoinedSampler, refuse_changes
 from committee.base.warn import warn
 from committee.base.work import (
     Progress,
@@ -38,10 +38,10 @@ from committee.base.work import (
     resolve_threads,
     running_fit,
 )
-from committee.evaluation.oob import OOB_ATTRIBUTES, OobRecorder, weighted_median
+from committee.evaluation.oob import OobRecorder, weighted_median
 from committee.evaluation.scored_target import ScoredTarget, resolve_metric
 from committee.files.parts import FITTED, NOTHING, Part, array, instance, list_of, maybe, whole
-from committee.members.meta_estimator import MetaEstimator, check_estimator_kind, takes_weights
+from committee.members.meta_estimator import check_estimator_kind, takes_weights
 from committee.members.output import MemberBlock, fitted_output
 from committee.members.training import TrainingData, is_own, prepared
 from committee.tables.native_table import AnyTable, data_fingerprint
@@ -56,7 +56,7 @@ _BLOCK = 8
 _SMALL_PREDICTION = 2**15
 
 
-class BaggingModel(MetaEstimator):
+class BaggingModel(SlicedBagging):
     """Base class of the bagging estimators."""
 
     _stored_parts: ClassVar[dict[str, Part]] = {
@@ -352,12 +352,15 @@ class BaggingModel(MetaEstimator):
         found = [what for what, has_changed in changed.items() if has_changed]
         if not found and data_fingerprint(table, target.table) != self._fingerprint:
             found = ["the cells of X or the target, or members were left out or joined"]
-        if found:
-            raise ValueError(
-                "warm_start=True adds members that learn from the table of the last fit in the "
-                f"same way, but these have changed: {'; '.join(found)}. Set warm_start=False to "
-                "start anew"
-            )
+        refuse_changes("members", found)
+
+    def _was_fitted_to(self, X: Any, y: Any) -> bool:
+        """Whether this is the training table, in its order; never of tables that are no arrays."""
+        table = self._open(X)
+        cells = table.native
+        if not isinstance(cells, np.ndarray) or cells.dtype.kind not in "fiub":
+            return False
+        return data_fingerprint(table, self._read_target(y)[0].table) == self._fingerprint
 
     def _recorder(self, target: ScoredTarget) -> OobRecorder | None:
         if is_false(self.oob_score) and self.weighting is None:
@@ -369,54 +372,6 @@ class BaggingModel(MetaEstimator):
             use_median=self._uses_median(),
             is_weighted=self.weighting is not None,
         )
-
-    def _picked(self, numbers: NDArray[np.int64]) -> Self:
-        """Return an ensemble of some of the members; out-of-bag estimates are of all of them."""
-        small, rows, features = copy(self), self._row_sampler, self._feature_sampler
-        for name in (*OOB_ATTRIBUTES, "estimator_weights_"):
-            small.__dict__.pop(name, None)
-        if hasattr(self, "estimator_weights_"):
-            weights = self.estimator_weights_[numbers]
-            small.estimator_weights_ = weights / weights.sum()
-        members = self.estimators_
-        if isinstance(members, TreeMembers):
-            small.estimators_ = members.picked(numbers)
-        else:
-            small.estimators_ = [members[number] for number in numbers]
-        if (numbers != np.arange(len(numbers))).any():  # the first are those of a smaller fit
-            small._row_sampler = rows.picked(numbers)
-            small._feature_sampler = None if features is None else features.picked(numbers)
-            small._fingerprint = -1  # of no table: members can no longer join those of the last fit
-        small.set_params(n_estimators=len(numbers), warm_start=False)
-        return small
-
-    def _joined(self, others: Sequence[Self]) -> Self:
-        """Return an ensemble of the members of several ones."""
-        models, whole = [self, *others], copy(self)
-        for name in (*OOB_ATTRIBUTES, "estimator_weights_"):
-            whole.__dict__.pop(name, None)
-        sizes = [len(model) for model in models]
-        if any(hasattr(model, "estimator_weights_") for model in models):
-            parts = [model._weights() / model._weights().sum() * len(model) for model in models]
-            whole.estimator_weights_ = np.concatenate(parts) / sum(sizes)
-        rows = join_draws(
-            [each._row_sampler for each in models],
-            sizes,
-            [each._row_sampler.n_rows for each in models],
-        )
-        assert rows is not None
-        whole._row_sampler = rows
-        features = [model._feature_sampler for model in models]
-        whole._feature_sampler = join_draws(features, sizes, [self._n_features] * len(models))
-        members = [model.estimators_ for model in models]
-        forests = [each for each in members if isinstance(each, TreeMembers)]
-        if len(forests) == len(members):
-            whole.estimators_ = TreeMembers.joined(forests, whole._feature_sampler)
-        else:
-            whole.estimators_ = [member for each in members for member in each]
-        whole._fingerprint = -1  # of no table
-        whole.set_params(n_estimators=sum(sizes), warm_start=False)
-        return whole
 
     # ---- predictions of the members ----
 

@@ -17,8 +17,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from committee.base.arrays import Rows
-
 # Public methods that do not read what was fitted, or that change it.
 _NOT_READING = ("_", "fit", "improve", "refit", "set_", "get_params", "get_metadata_routing")
 
@@ -109,41 +107,6 @@ def or_auto() -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         raise type(error)(str(error).replace("; got", ' or "auto"; got', 1)) from None
-
-
-def sliced(index: slice, n_members: int, name: str, *, only_first: bool = False) -> Rows:
-    """Return the numbers of the members in a slice of an ensemble.
-
-    Parameters
-    ----------
-    index : slice
-        Such as that of ``model[:50]``.
-    n_members : int
-        How many there are.
-    name : str
-        The class of the ensemble, for messages.
-    only_first : bool, default=False
-        Whether each member builds on those before.
-
-    Returns
-    -------
-    numbers : ndarray of int
-        At least one.
-
-    Examples
-    --------
-    >>> sliced(slice(1, None, 2), 6, "RandomForestClassifier").tolist()
-    [1, 3, 5]
-    """
-    numbers = np.arange(n_members)[index]
-    if len(numbers) == 0:
-        raise ValueError(f"a slice of {name} must hold a member; there are {n_members}")
-    if only_first and (numbers != np.arange(len(numbers))).any():
-        raise ValueError(
-            f"a slice of {name} must be its first members, such as model[:{len(numbers)}]: each "
-            "builds on those before"
-        )
-    return numbers
 
 
 def is_int(value: Any) -> bool:

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable
 from types import FrameType
-from typing import Any
-
-# The category of a warning, and what it says.
-Notice = tuple[type[Warning], str]
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
@@ -36,25 +31,3 @@ def _is_inside(frame: FrameType) -> bool:
     # scikit-learn wraps some methods, and calls estimators from its searches and pipelines.
     module = str(frame.f_globals.get("__name__", ""))
     return module.partition(".")[0] in ("committee", "sklearn", "joblib")
-
-
-def heard(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
-    """Do some work; return its result, and the warnings that it gave instead of giving them.
-
-    For processes, and for one thread alone: what Python does with warnings is the same for all
-    threads.
-
-    Examples
-    --------
-    >>> heard(warn, "the weights are small")
-    (None, [(<class 'UserWarning'>, 'the weights are small')])
-    """
-    with warnings.catch_warnings(record=True) as caught:
-        result = work(*arguments)
-    return result, [(each.category, str(each.message)) for each in caught]
-
-
-def warn_of_each(notices: Iterable[Notice]) -> None:
-    """Give warnings, each of them once."""
-    for category, message in dict.fromkeys(notices):
-        warn(message, category)

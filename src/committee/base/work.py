@@ -11,12 +11,14 @@ from __future__ import annotations
 import ctypes
 import logging
 import math
+import mmap
 import multiprocessing
 import numbers
 import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -30,7 +32,7 @@ from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
 
-from committee.base.warn import Notice, heard, warn_of_each
+from committee.base.warn import warn
 
 _CGROUPS = Path("/sys/fs/cgroup")
 
@@ -267,6 +269,9 @@ class WorkingThreads:
 
 # --- side by side -------------------------------------------------------------------------------
 
+# The category of a warning, and its message.
+Notice = tuple[type[Warning], str]
+
 
 def count_workers(n_jobs: int | None, own: bool) -> int:
     """Return how many members are worked on side by side.
@@ -302,7 +307,8 @@ def in_order(
         for result, more in _with_notices(work, calls, n_workers, use_threads, own):
             notices += more
             yield result
-        warn_of_each(notices)
+        for category, message in dict.fromkeys(notices):
+            warn(message, category)
 
 
 def _with_notices(
@@ -315,7 +321,7 @@ def _with_notices(
     """Yield the results of calls and the warnings of each, by joblib where there are workers."""
     if n_workers == 1:
         for arguments in calls:
-            yield heard(work, *arguments)
+            yield _recorded(work, *arguments)
         return
     prefer = "threads" if use_threads else "processes"
     backend, _ = get_active_backend(prefer=prefer)
@@ -326,14 +332,30 @@ def _with_notices(
     # joblib shares the cores among processes, but not among threads.
     is_crowded = in_threads and not own
     n_inner = max(1, usable_cores() // n_workers)
-    call = partial(_unheard if in_threads else heard, work)
+    call = partial(_unrecorded if in_threads else _recorded, work)
     with _controller().limit(limits=n_inner) if is_crowded else nullcontext():
         yield from parallel(delayed(call)(*arguments) for arguments in calls)
 
 
-def _unheard(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
-    """Do some work whose warnings go where they go."""
+def _recorded(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
+    """Do some work; return its result, and its warnings instead of giving them.
+
+    For processes, and for one thread alone: what Python does with warnings is the same for all
+    threads.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")  # the user\'s filters count when they are given
+        result = work(*arguments)
+    return result, [(each.category, str(each.message)) for each in caught]
+
+
+def _unrecorded(work: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
+    """Do some work that gives its warnings itself."""
     return work(*arguments), []
+
+
+# The stack of a thread, and what the C library maps for what it allocates.
+_THREAD_BYTES = 160 * 2**20
 
 
 def _in_threads(
@@ -348,13 +370,35 @@ def _in_threads(
         with working, config_context(**config):
             return work(*arguments)
 
-    with ThreadPoolExecutor(n_workers) as pool:
+    if not _has_room(n_workers * _THREAD_BYTES):
+        yield from map(call, calls)
+        return
+    are_born = threading.Event()
+    with ThreadPoolExecutor(n_workers, initializer=are_born.wait) as pool:
         try:
-            yield from pool.map(lambda arguments: context.copy().run(call, arguments), calls)
+            try:
+                results = pool.map(lambda arguments: context.copy().run(call, arguments), calls)
+            finally:
+                are_born.set()
+            yield from results
         except BaseException:
-            # What waits was called off by `map`; who works would be waited for.
+            # What waits is called off; who works would be waited for.
+            pool.shutdown(wait=False, cancel_futures=True)
             working.interrupt()
             raise
+
+
+def _has_room(n_bytes: int) -> bool:
+    """Whether the process may map so much more.
+
+    Python waits forever for a thread that is born where no memory is left, so threads start where
+    there is room for all of them, and work only when all have started.
+    """
+    try:
+        mmap.mmap(-1, n_bytes).close()
+    except OSError:
+        return False
+    return True
 
 
 def plain_algebra(n_cells: int, own: bool) -> AbstractContextManager[Any]:

@@ -114,7 +114,8 @@ class BoostingModel(FittedBoosting):
         last = LastFit(dict(vars(self))) if is_warm else None
         seed = check_seed(params.random_state) if last is None else last.seed
         name = type(self).__name__
-        eval_sets = read_eval_sets(eval_set, X_val, y_val, sample_weight_val)
+        held = (eval_set, X_val, y_val, sample_weight_val)
+        eval_sets = [] if all(each is None for each in held) else read_eval_sets(*held)
         plan = BoostingFit(params, self._task(params), last, seed, name, X, eval_sets)
         with FitLog(name):
             attributes = plan.run(y, sample_weight, groups)

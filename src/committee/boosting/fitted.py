@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
-from committee.base.params import Estimator, check_choice, sliced
+from committee.base.params import Estimator, check_choice
+from committee.base.slicing import sliced
 from committee.base.work import resolve_threads
 from committee.boosting.additive_model import BoostingStart, LearnerSum, TreeSum
 from committee.boosting.defaults import check_chosen

@@ -12,9 +12,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
 from sklearn.utils import Bunch, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from committee.base.arrays import Floats
 from committee.base.params import Estimator, check_seed, check_verbose
@@ -30,7 +29,9 @@ from committee.combining.level_one import (
     leaves_rows_out,
     plan_level_one,
 )
-from committee.members.meta_estimator import check_takes_weights, refuse_params
+from committee.combining.routing import Routed, route_to_members
+from committee.members.diagram import side_by_side
+from committee.members.meta_estimator import refuse_params
 from committee.members.output import Output, OutputRule, will_have
 from committee.members.training import TrainingData
 from committee.tables.native_table import AnyTable
@@ -293,33 +294,12 @@ class CommitteeModel(NamedMembers):
         )
         return data, seed
 
-    def _routed(
-        self, sample_weight: Any, fit_params: Mapping[str, Any]
-    ) -> tuple[dict[str, dict[str, Any]], frozenset[str]]:
-        """Return the arguments of `fit` that go on to each member, and who gets no weights.
-
-        With scikit-learn's routing the members decide; without it they all get the weights.
-        """
-        members = {n: each for n, each in self._pairs_by_name().items() if not _is_dropped(each)}
-        if not get_config()["enable_metadata_routing"]:
-            if sample_weight is not None and not self._is_prefit:
-                for name, member in members.items():
-                    check_takes_weights(name, member)
+    def _routed(self, sample_weight: Any, fit_params: Mapping[str, Any]) -> Routed:
+        """Return the arguments of `fit` that go on to each member, and who gets no weights."""
+        if sample_weight is None and not fit_params:
             return {}, frozenset()
-        given = dict(fit_params)
-        if sample_weight is not None:
-            given["sample_weight"] = sample_weight
-        # The ensemble itself looks at the weights, whatever the members do.
-        own = self._get_metadata_request()
-        own.fit.add_request(param="sample_weight", alias=True)
-        router = self.get_metadata_routing().add_self_request(own)
-        routed = process_routing(router, "fit", **given)
-        params = {name: dict(routed[name].fit) for name in members}
-        declined = frozenset(name for name in members if "sample_weight" not in params[name])
-        for chosen in params.values():
-            if chosen.get("sample_weight") is sample_weight:
-                chosen.pop("sample_weight", None)  # every fit has these, with other things
-        return params, declined
+        members = {n: each for n, each in self._pairs_by_name().items() if not _is_dropped(each)}
+        return route_to_members(self, members, sample_weight, fit_params, self._is_prefit)
 
     @property
     def _output_rule(self) -> OutputRule:
@@ -458,20 +438,6 @@ def read_labels(y: Any, fitted: Named, name: str) -> tuple[NDArray[Any], NDArray
     if len(everything) == len(labels):
         return codes, labels
     return np.searchsorted(everything, labels)[codes].astype(np.int32), everything
-
-
-def visual_block(kind: str, *arguments: Any, **options: Any) -> Any:
-    """Return a block of scikit-learn's diagrams of estimators, "serial" or "parallel"."""
-    try:
-        from sklearn.utils._repr_html.estimator import _VisualBlock
-    except ImportError:  # before 1.7
-        from sklearn.utils._estimator_html_repr import _VisualBlock
-    return _VisualBlock(kind, *arguments, **options)
-
-
-def side_by_side(pairs: Any, **options: Any) -> Any:
-    names, members = zip(*pairs, strict=True)
-    return visual_block("parallel", members, names=names, **options)
 
 
 def _checked_pairs(pairs: Any, where: str, kind: str, others: tuple[str, ...]) -> Named:

@@ -32,12 +32,11 @@ from committee.base.sampling import SeedUse, number_groups, parameter_seed
 from committee.base.warn import warn
 from committee.base.work import Progress
 from committee.combining.fold_mean import FoldMean
-from committee.evaluation.early_stopping import fold_rows, held_out_rows
+from committee.combining.splits import Split, hold_out_chain
 from committee.members.output import Output, OutputRule, has_out_of_bag
 from committee.members.training import Task, TrainingData, is_own
 
 Named = list[tuple[str, Any]]
-Split = tuple[Rows, Rows]
 
 _N_FOLDS = 5
 _NAMES = ("prefit", "oob", "loo", "time")
@@ -179,7 +178,7 @@ def plan_level_one(
     if isinstance(cv, str) and cv == "prefit":
         return LevelOnePlan("prefit", [[]] * n_layers)
     if is_real(cv) and not is_int(cv):
-        return LevelOnePlan("splits", _hold_out_chain(float(cv), rows, n_layers))
+        return LevelOnePlan("splits", hold_out_chain(float(cv), rows, n_layers))
     is_oob = isinstance(cv, str) and cv == "oob"
     # Members draw rows and not groups, so groups are kept together by folds.
     source = "oob" if is_oob and rows.groups is None else "splits"
@@ -206,6 +205,8 @@ def _own_splitter(cv: Any, y: NDArray[Any], groups: Any, is_classifier: bool) ->
     """Return the splitter that `cv` stands for, with fewer folds where there are few rows."""
     if isinstance(cv, str):
         if cv == "time":
+            if len(y) < 2:
+                raise ValueError(f"cv='time' needs two rows or more; got n_samples={len(y)}")
             return TimeSeriesSplit(_count_folds(_N_FOLDS, [(len(y) - 1, "later rows")]))
         return LeaveOneOut() if groups is None else LeaveOneGroupOut()
     most = [(len(y), "rows") if groups is None else (len(np.unique(groups)), "groups")]
@@ -284,37 +285,6 @@ def _row_numbers(part: Any, n_rows: int, number: int) -> Rows:
             f"{rows.min()} to {rows.max()}"
         )
     return rows
-
-
-def _hold_out_chain(share: float, rows: PlanRows, n_layers: int) -> list[list[Split]]:
-    """Deal the rows into one part more than there are layers.
-
-    Each layer is fitted to its own part and predicts all parts that follow.
-    """
-    generator = np.random.default_rng(rows.seed)
-    classes = rows.y.astype(np.int32) if rows.is_classifier else None
-    options: dict[str, Any] = {"classes": classes, "groups": rows.groups}
-    n_present = len(rows.present)
-    if n_present < n_layers + 1:
-        raise ValueError(
-            f"a share of rows to hold out for {n_layers} layers needs more than {n_layers} rows; "
-            f"got {n_present} sample(s)"
-        )
-    held_out = held_out_rows(rows.n_rows, share, generator, weights=rows.weights, **options)
-    parts = [np.setdiff1d(rows.present, held_out), held_out]
-    if n_layers > 1:
-        weights = np.zeros(rows.n_rows)
-        weights[held_out] = 1.0
-        later = fold_rows(rows.n_rows, n_layers, generator, weights=weights, **options)
-        parts = [parts[0], *later]
-    if len(parts) <= n_layers:
-        raise ValueError(
-            f"cv={share} holds out {len(held_out)} rows, too few for {n_layers} layers; hold out "
-            "a larger share"
-        )
-    return [
-        [(parts[layer], np.sort(np.concatenate(parts[layer + 1 :])))] for layer in range(n_layers)
-    ]
 
 
 # --- a layer of members -------------------------------------------------------------------------

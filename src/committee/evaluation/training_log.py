@@ -68,7 +68,7 @@ class TrainingLog:
     @classmethod
     def empty(cls) -> TrainingLog:
         """Return a log without rounds."""
-        return cls(*(np.empty(0) for _ in LOGGED))
+        return of_columns(dict.fromkeys(LOGGED, np.empty(0)))
 
     def __len__(self) -> int:
         return len(self.train_loss)
@@ -126,7 +126,8 @@ def of_columns(columns: Mapping[str, Floats], n_folds: int = 0) -> TrainingLog:
     {'late_loss': array([1., 1.])}
     """
     more = {name: each for name, each in columns.items() if name not in LOGGED}
-    return TrainingLog(*(columns[name] for name in LOGGED), more, n_folds)
+    rest: Any = {"more": more, "n_folds": n_folds}
+    return TrainingLog(**{name: columns[name] for name in LOGGED}, **rest)
 
 
 class LogWriter:

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from committee import _core
 from committee.base.arrays import Floats
-from committee.base.joined_sampler import Draws
 from committee.base.params import (
     check_bool,
     check_choice,
@@ -29,6 +28,7 @@ from committee.base.params import (
     is_false,
 )
 from committee.base.sampling import RowSampler, plan_features, plan_rows, row_seed, tree_seed
+from committee.base.slicing import Draws, refuse_changes
 from committee.base.warn import warn
 from committee.base.work import FitLog, Progress, resolve_threads
 from committee.evaluation.oob import OobEstimates
@@ -444,12 +444,7 @@ class ForestModel(FittedForest, ABC):
         found = [what for what, has_changed in changed.items() if has_changed]
         if not found and fingerprint(self._forest, job.table, target.table) != self._fingerprint:
             found = ["the cells of X or the target, or trees were left out or joined"]
-        if found:
-            raise ValueError(
-                "warm_start=True adds trees that learn from the table of the last fit in the same "
-                f"way, but these have changed: {'; '.join(found)}. Set warm_start=False to start "
-                "anew"
-            )
+        refuse_changes("trees", found)
 
     def _grow(
         self, job: ForestJob, target: ScoredTarget, kept: _core.Forest | None

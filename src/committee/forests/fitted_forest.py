@@ -13,9 +13,9 @@ from scipy.sparse import csr_matrix, hstack
 
 from committee import _core
 from committee.base.arrays import Floats
-from committee.base.joined_sampler import Draws, JoinedSampler, join_draws
-from committee.base.params import Estimator, sliced
+from committee.base.params import Estimator
 from committee.base.sampling import RowSampler, member_seed
+from committee.base.slicing import Draws, JoinedSampler, join_draws, sliced
 from committee.base.work import resolve_threads
 from committee.evaluation.oob import OOB_ATTRIBUTES
 from committee.files.parts import NOTHING, Part, instance, whole

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
-from committee.base.joined_sampler import JoinedSampler
+from committee.base.slicing import JoinedSampler
 from committee.evaluation.importance import one_hot
 from committee.tables.table import fingerprint
 from committee.tables.target import check_same_length, read_classes, read_reals, read_weights
 
 if TYPE_CHECKING:
     from committee import _core
-    from committee.base.joined_sampler import Draws
     from committee.base.sampling import RowSampler
+    from committee.base.slicing import Draws
     from committee.tables.table import TableSchema
 
 

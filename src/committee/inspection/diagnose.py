@@ -109,13 +109,13 @@ def diagnose(
 
     Examples
     --------
-    >>> from committee import BaggingClassifier, DecisionTreeClassifier, diagnose
-    >>> from committee.datasets import load_penguins
-    >>> X, y = load_penguins()
-    >>> model = BaggingClassifier(DecisionTreeClassifier(), 50, random_state=0).fit(X[::2], y[::2])
+    >>> from committee import RandomForestClassifier, diagnose
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = RandomForestClassifier(50, random_state=0).fit(X[::2], y[::2])
     >>> found = diagnose(model, X[1::2], y[1::2])
     >>> [each.kind for each in found.advice]
-    ['enough_members']
+    ['hurts', 'more_members', 'labels']
     >>> found.n_members, bool(found.votes.strength > 0.8)
     (50, True)
     """

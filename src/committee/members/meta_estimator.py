@@ -19,7 +19,8 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import has_fit_parameter
 
-from committee.base.params import Estimator, is_false, sliced
+from committee.base.params import Estimator, is_false
+from committee.base.slicing import sliced
 from committee.tables.native_table import reads_tables
 
 

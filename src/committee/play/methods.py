@@ -266,9 +266,7 @@ _ALL = (
         (
             Members("members", "Members", ("tree", "logistic", "neighbors", "bayes"), 2),
             Whole("folds", "Folds", 5, 2, 10),
-            Choice(
-                "final", "Meta-learner", {"logistic": "logistic regression", "convex": "weights"}
-            ),
+            Choice("final", "Meta-learner", {"logistic": "logistic", "convex": "weights"}),
         ),
         stacking_stages,
     ),

@@ -14,10 +14,10 @@ from committee.play.points import Axis
 from committee.play.stages import Stages
 from committee.plots.regions import cell_edges
 
-# Cells along an axis, fewer where the page smooths them, and bytes of all pictures of a run: two
+# Cells along an axis, fewer where the page smooths them, and shares in all pictures of a run: two
 # pictures for each round and class but the first.
 _MOST_CELLS, _MOST_SMOOTH_CELLS = 100, 80
-_MOST_BYTES = 1_200_000
+_MOST_SHARES = 1_200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Plane:
         n_pictures = 2 * len(stages.rounds) * (n_classes - 1)
         is_smooth = stages.trees is None
         most = _MOST_SMOOTH_CELLS if is_smooth else _MOST_CELLS
-        most = min(most, int((_MOST_BYTES / n_pictures) ** 0.5))
+        most = min(most, int((_MOST_SHARES / n_pictures) ** 0.5))
         trees = [None] if stages.trees is None else stages.trees
         across, up = (cell_edges(trees, axis, axes[axis], most) for axis in (0, 1))
         return cls((across, up), is_smooth)
@@ -59,20 +59,20 @@ class Plane:
         return {"x": across.tolist(), "y": up.tolist(), "is_smooth": self.is_smooth}
 
 
-def share_bytes(shares: Floats) -> NDArray[np.uint8]:
-    """Return shares of all classes but the first in 255 parts, class by class.
+def share_parts(shares: Floats) -> NDArray[np.uint16]:
+    """Return shares of all classes but the first in 65,535 parts, class by class.
 
     They are rounded down, so that the first of two equal classes stays the first.
 
     Examples
     --------
-    >>> share_bytes(np.array([[0.5, 0.5], [0, 1]])).tolist()
-    [[127, 255]]
+    >>> share_parts(np.array([[0.5, 0.5], [0, 1]])).tolist()
+    [[32767, 65535]]
     """
-    parts = np.clip(shares.T[1:], 0.0, 1.0) * 255 + 1e-9
-    return parts.astype(np.uint8)
+    parts = np.clip(shares.T[1:], 0.0, 1.0) * 65535 + 1e-6
+    return parts.astype(np.uint16)
 
 
 def packed(values: Any, kind: str) -> str:
-    """Return an array as base64: of bytes ("u1"), or of floats of four bytes ("<f4")."""
+    """Return an array as base64: of bytes ("u1"), or of numbers of two or four ("<u2", "<f4")."""
     return b64encode(np.ascontiguousarray(values, np.dtype(kind)).tobytes()).decode("ascii")

@@ -15,7 +15,7 @@ from committee.base.params import check_int
 from committee.base.work import limited_threads
 from committee.play.checks import as_list, as_number, as_object, as_text, refuse_unknown
 from committee.play.methods import METHODS, Method
-from committee.play.plane import Plane, packed, share_bytes
+from committee.play.plane import Plane, packed, share_parts
 from committee.play.points import MAX_CLASSES, MAX_POINTS, Axis, Codes
 from committee.play.stages import Stages, Task, error_of, margins_of
 
@@ -160,10 +160,10 @@ def run(order: Order) -> dict[str, Any]:
     """
     present, codes = np.unique(order.codes, return_inverse=True)
     if len(present) < 2:
-        raise ValueError("place points of two classes or more")
+        raise ValueError("points of two classes or more are needed")
     train = ~is_held_out(codes, order.held_out, order.seed)
     if (np.ptp(order.places[train], axis=0) == 0).all():
-        raise ValueError("place points at two places or more")
+        raise ValueError("points at two places or more are needed")
     task = Task(
         order.places[train],
         codes[train],
@@ -210,8 +210,8 @@ def _answers(
         for numbers, shares in zip(rounds, at_points, strict=True):
             numbers[f"{who}_error"] = error_of(shares[train], codes[train])
             numbers[f"{who}_unseen_error"] = error_of(shares[~train], codes[~train])
-        pictures[who] = packed([share_bytes(each[: len(cells)]) for each in found], "u1")
-        pictures[f"{who}_points"] = packed([share_bytes(each) for each in at_points], "u1")
+        pictures[who] = packed([share_parts(each[: len(cells)]) for each in found], "<u2")
+        pictures[f"{who}_points"] = packed([share_parts(each) for each in at_points], "<u2")
         pictures[f"{who}_predictions"] = packed([each.argmax(axis=1) for each in at_points], "u1")
         if who == "committee":
             pictures["margins"] = packed([margins_of(each, codes) for each in at_points], "<f4")

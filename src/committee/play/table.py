@@ -52,7 +52,8 @@ def read_points(
         As it is in the file.
     columns : sequence of three str or None
         What to draw across, up, and by colour; None is chosen: the first numbers that are not the
-        classes, and the last column of text with few levels, else the last column of few values.
+        classes, and text of few levels, in the last or first column if it is there, else numbers
+        of few values.
 
     Examples
     --------
@@ -98,7 +99,9 @@ def _choose(
             f"{name} needs a column of 2 to {MAX_CLASSES} classes; its columns are {listed(cells)}"
         )
     texts = [each for each in groups if each not in numbers]
-    color = columns[2] or (texts or groups)[-1]
+    names = tuple(cells)
+    ends = [each for each in (names[-1], names[0]) if each in texts]
+    color = columns[2] or [*ends, *texts[::-1], *groups[::-1]][0]
     if color not in groups:
         raise TableFileError(f"column {color!r} must have 2 to {MAX_CLASSES} different values")
     free = iter([each for each in numbers if each not in (*columns, color)])

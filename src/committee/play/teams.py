@@ -86,6 +86,8 @@ def voting_stages(task: Task) -> Stages:
 
 def stacking_stages(task: Task) -> Stages:
     """Show each member with its predictions of points it has not seen, and last the stack."""
+    if np.bincount(task.y).min() < 2:
+        raise ValueError("stacking needs two points of each class or more, one of them in a fold")
     members_of_team = _team(task)
     final = task.settings["final"]
     stack = StackingClassifier(

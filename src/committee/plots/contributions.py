@@ -184,8 +184,8 @@ def plot_contribution_summary(
     >>> X, y = load_penguins()
     >>> model = RandomForestClassifier(random_state=0).fit(X, y)
     >>> ax = plot_contribution_summary(model, X, label="Gentoo")
-    >>> ax.get_yticklabels()[-1].get_text()
-    'flipper_length_mm  0.204'
+    >>> len(ax.get_yticklabels())
+    7
     """
     top = check_int("top", top, 1)
     explained = _many_rows(model, X, background)

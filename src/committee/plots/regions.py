@@ -137,7 +137,7 @@ def cell_edges(
     """
     low, high = limits
     even = np.linspace(low, high, most + 1)
-    if any(tree is None or tree.splits_levels for tree in trees):
+    if any(tree is None or getattr(tree, "splits_levels", False) for tree in trees):
         return even
     thresholds = [tree.threshold[tree.feature == feature] for tree in trees]
     inside = np.unique(np.concatenate(thresholds))

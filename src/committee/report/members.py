@@ -162,6 +162,15 @@ def _cell(value: float) -> Html:
     return shaded(f"{value:.2f}", max(2 * value - 1, 0.0))
 
 
+_GOES_ON = "more may be found: model.improve(X, y, time_limit=60) goes on."
+_ENDINGS = {
+    "all were tried": "All models were fitted to their end: a larger budget would change nothing.",
+    "the budget is used up": f"The budget ended the search; {_GOES_ON}",
+    "the time is up": f"The clock ended the search; {_GOES_ON}",
+    "the search was interrupted": f"Ctrl-C ended the search; {_GOES_ON}",
+}
+
+
 def costs(model: Any) -> Html:
     """Return what each candidate cost, and the call that does the same again."""
     board = model.leaderboard_
@@ -180,9 +189,11 @@ def costs(model: Any) -> Html:
         ["model", "time", "share", "came to"], rows, caption="What fitting each model cost"
     )
     used = f"{number(model.budget_)} units of work were done (a unit is about a second of a core)"
+    ending = _ENDINGS.get(getattr(model, "_ending", ""), "")
+    speed = f"Predictions of 10,000 rows take about {seconds(model.latency_)} of one core."
     return join(
         [
-            paragraph(f"{used}, in {seconds(total)} of fits."),
+            paragraph(f"{used}, in {seconds(total)} of fits. {ending} {speed}"),
             folded("What each model cost", listing),
             *_again(model),
         ]

@@ -14,6 +14,7 @@ from committee.report.influence import influence
 from committee.report.intervals import intervals
 from committee.report.members import costs, leaderboard, members, validation
 from committee.report.style import STYLE
+from committee.report.tree import small_tree
 from committee.report.use import card, use
 from committee.report.verdict import verdict
 
@@ -26,6 +27,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[Any], Html | None]], ...] = (
     ("members", "Members and their weights", members),
     ("errors", "Errors", errors),
     ("columns", "Columns that matter", influence),
+    ("tree", "The committee in one small tree", small_tree),
     ("intervals", "Intervals", intervals),
     ("costs", "What it cost, and how to repeat it", costs),
     ("use", "How to use it", use),

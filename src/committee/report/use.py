@@ -67,7 +67,7 @@ def card(model: Any) -> Html:
     score = f"{capital(metric_name(metric))} {number(shown(model.score_.score, metric))}"
     facts = [
         ("Kind", f"{type(model).__name__}, a weighted mean of {len(model.member_names_)} members"),
-        ("Members", ", ".join(model.member_names_)),
+        ("Members", "; ".join(model.member_names_)),
         ("Predicts", f"{target}: {kind}" if target else kind),
         ("Fitted to", f"{count(found.n_rows, 'row')}, {count(found.n_columns, 'column')}"),
         ("Expected score", f"{score}, 90 % interval {number(low)} to {number(high)}"),

@@ -110,6 +110,9 @@ def _tiles(model: Any) -> Html:
 def _correction(model: Any) -> Html:
     metric, score = model.leaderboard_.metric, model.score_
     low, high = ends(model, 0.9)
+    naive = number(shown(score.naive, metric))
+    is_same = naive == number(shown(score.score, metric))
+    correction = "which changes nothing here" if is_same else f"without which it would be {naive}"
     rows = [["very many new rows", number(low), number(high)]]
     for n_new in (1000, 100):
         first, last = ends(model, 0.9, n_new)
@@ -118,8 +121,7 @@ def _correction(model: Any) -> Html:
         [
             paragraph(
                 "All scores are of rows that the models were not fitted to. The expected score is "
-                "corrected for the choice of members by these rows: without the correction it "
-                f"would be {number(shown(score.naive, metric))}.",
+                f"corrected for the choice of members by these rows, {correction}.",
                 kind="soft",
             ),
             table(

@@ -13,6 +13,7 @@ _NAMES = {
     "f1_macro": "F1, mean of the classes",
     "average_precision": "average precision",
     "neg_brier_score": "Brier score",
+    "matthews_corrcoef": "Matthews correlation",
 }
 
 # What a metric says, in few words.
@@ -25,6 +26,7 @@ _MEANINGS = {
     "balanced_accuracy": "the same for each class, and the mean of the classes",
     "f1": "precision and recall of the second class in one number; 1 is perfect",
     "f1_macro": "precision and recall in one number, the mean of the classes; 1 is perfect",
+    "matthews_corrcoef": "agreement of predicted and true classes; 1 is perfect, 0 is chance",
     "neg_root_mean_squared_error": "size of the errors; large ones count most",
     "neg_mean_absolute_error": "mean size of the errors",
     "neg_median_absolute_error": "half of the errors are smaller",

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from committee import _core
 from committee.base.arrays import Floats
-from committee.base.params import check_int
 from committee.base.warn import warn
 from committee.files.codec_classes import register
 from committee.files.parts import NOTHING, TEXT, Part, instance, tuple_of
@@ -444,6 +443,8 @@ def bin_table(
 
     A table of several fits is binned once, by the weights that all of them share.
     """
+    from committee.base.params import check_int  # loads scikit-learn, which reading does not need
+
     max_bins = check_int("max_bins", model.max_bins, 2, 255)
     n_levels = [len(feature.levels or ()) for feature in schema.features]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import betainc, betaincc, ndtr, ndtri
+from scipy.special import betainc, ndtr, ndtri
 
 from committee.base.arrays import Floats
 
@@ -147,7 +147,7 @@ class BetaBinomial:
         """Return the probability that the majority is wrong."""
         if math.isinf(n):  # the share of wrong members is the error rate of the row
             a, b = self.shape
-            return float(betaincc(a, b, 0.5))
+            return float(betainc(b, a, 0.5))  # 1 - betainc(a, b, 0.5)
         return tail_share(self.counts(int(n)), tie)
 
 

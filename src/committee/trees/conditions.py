@@ -17,7 +17,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from committee.tables.table import FeatureInfo
-    from committee.trees.tree_view import Branch, TreeView
+    from committee.trees.branch import Branch
+    from committee.trees.tree_view import TreeView
 
 _SHOWN_LEVELS = 12
 
@@ -184,6 +185,19 @@ class Condition:
             return f"{bound:.{decimals + 1}g}"
         text = threshold_text(bound, self.kind, decimals, self.order)
         return trimmed(text) if self.kind == "number" else text
+
+
+def branch_text(branch: Branch, condition: Condition, decimals: int) -> str:
+    """Return a branch in words; of levels only those that can still arrive at the node."""
+    name = clean_name(condition.name)
+    if branch.asks_presence:
+        return f"{name} is {'present' if branch.operator == '<=' else 'missing'}"
+    if branch.operator == "in" or branch.kind == "boolean":
+        return f"{name} {condition.predicate()}{condition.exceptions()}"
+    assert branch.threshold is not None
+    threshold = threshold_text(branch.threshold, branch.kind, decimals, condition.order)
+    missing = " or missing" if condition.names_missing and condition.takes_missing else ""
+    return f"{name} {branch.operator:<2} {threshold}{missing}"
 
 
 def _tightest(choose: Any, *bounds: float | int | None) -> float | int | None:

@@ -14,15 +14,14 @@ from committee.base.arrays import Floats
 from committee.tables.frame import make_frame
 from committee.trees.conditions import (
     Condition,
+    branch_text,
     class_names_of,
-    clean_name,
     feature_names_of,
     number_text,
     start_condition,
-    threshold_text,
     trimmed,
 )
-from committee.trees.tree_view import Branch, TreeView
+from committee.trees.tree_view import TreeView
 
 __all__ = ["Rule", "RuleSet", "export_rules", "export_text"]
 
@@ -100,7 +99,7 @@ def export_text(
             before = path.get(branch.feature)
             condition = before or start_condition(view, branch.feature, names, decimals)
             condition = condition.narrowed(branch)
-            text = f"{indent} {_branch_text(branch, condition, decimals)}"
+            text = f"{indent} {branch_text(branch, condition, decimals)}"
             stack.append((child, depth + 1, text, path | {branch.feature: condition}))
     return "\n".join(lines) + "\n"
 
@@ -336,19 +335,6 @@ def view_of(tree: Any) -> TreeView:
             f"or its tree_; got {type(tree).__name__}"
         )
     return view
-
-
-def _branch_text(branch: Branch, condition: Condition, decimals: int) -> str:
-    """One branch: of a set of levels only those that can still arrive at the node are shown."""
-    name = clean_name(condition.name)
-    if branch.asks_presence:
-        return f"{name} is {'present' if branch.operator == '<=' else 'missing'}"
-    if branch.operator == "in" or branch.kind == "boolean":
-        return f"{name} {condition.predicate()}{condition.exceptions()}"
-    assert branch.threshold is not None
-    threshold = threshold_text(branch.threshold, branch.kind, decimals, condition.order)
-    missing = " or missing" if condition.names_missing and condition.takes_missing else ""
-    return f"{name} {branch.operator:<2} {threshold}{missing}"
 
 
 def _leaf_text(

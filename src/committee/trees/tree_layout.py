@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from committee.trees.branch import Branch
 from committee.trees.conditions import (
     Condition,
     clean_name,
@@ -22,7 +23,7 @@ from committee.trees.conditions import (
     threshold_text,
     trimmed,
 )
-from committee.trees.tree_view import Branch, TreeView
+from committee.trees.tree_view import TreeView
 
 INK = "#1f2733"
 # Any two differ for readers with each kind of colour blindness (tests/test_colors.py).

@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from committee import _core
 from committee.base.arrays import Floats
-from committee.base.joined_sampler import Draws, JoinedSampler
 from committee.base.sampling import RowSampler, member_seed
+from committee.base.slicing import Draws, JoinedSampler
 from committee.files.codec_classes import register
 from committee.files.parts import LABELS, NOTHING, Part, instance, whole
 from committee.members.alike import common_schema

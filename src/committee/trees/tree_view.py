@@ -7,8 +7,6 @@ condition that a row must meet to take it.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from committee.base.arrays import Floats
+from committee.trees.branch import Branch
+from committee.trees.importances import impurity_decreases
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -33,51 +33,6 @@ _MISSING_SHIFT = 26
 INTEGER, SUBSET, FAN_OUT = 1, 2, 3
 _LIST_FLAG = 1 << 31
 _NO_CHILD = 0xFFFFFFFF
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """The condition on the way from a node to one of its children.
-
-    Attributes
-    ----------
-    feature : int
-        Column of the split.
-    kind : str
-        How its values read: "number", "integer", "boolean", "datetime", "timedelta", "ordered" or
-        "category".
-    operator : {"<=", ">", "in"}
-        Comparison with ``threshold``, or membership in ``levels`` or in an interval.
-    threshold : float, int or None
-        Exact threshold; dates and durations in microseconds, ordered levels as ranks. None for
-        categories. The upper end of an interval, None where it has none.
-    levels : tuple or None
-        Levels known from training that go this way. None for numbers.
-    takes_missing : bool
-        Whether missing values go this way.
-    takes_unseen : bool
-        Whether levels that training never saw go this way.
-    is_default : bool
-        Whether this is the default branch of its node.
-    lower : float, int or None, default=None
-        Lower end of an interval, which does not belong to it.
-    """
-
-    feature: int
-    kind: str
-    operator: str
-    threshold: float | int | None
-    levels: tuple[Any, ...] | None
-    takes_missing: bool
-    takes_unseen: bool
-    is_default: bool
-    lower: float | int | None = None
-
-    @property
-    def asks_presence(self) -> bool:
-        """Whether the split is by presence of a value: the threshold lies above all values."""
-        top = 2**63 - 1 if isinstance(self.threshold, int) else math.inf
-        return self.threshold is not None and self.threshold == top
 
 
 class TreeView:
@@ -411,20 +366,7 @@ class TreeView:
         importances : ndarray of shape (n_features,)
             Weighted decrease of impurity, summed over the nodes that split by the feature.
         """
-        # Shares of the weight, and the impurity as a share of the root's: products cannot overflow.
-        # (In boosting it is the second-order loss, and negative.)
-        unit = abs(float(self.impurity[0])) or 1.0
-        share = self.weighted_n_node_samples / self.weighted_n_node_samples[0]
-        weighted = share * (self.impurity / unit)
-        inner = np.flatnonzero(~self._is_leaf)
-        if inner.size == 0:
-            return np.zeros(self.n_features)
-        # Children are neighbours: sum weighted[first : first + n] for every inner node at once.
-        first = self._first_child[inner]
-        bounds = np.column_stack([first, first + self.n_children[inner]]).ravel()
-        below = np.add.reduceat(np.append(weighted, 0.0), bounds)[::2]
-        decrease = weighted[inner] - below
-        sums = np.bincount(self.feature[inner], decrease, minlength=self.n_features)
+        sums, unit = impurity_decreases(self._arrays, self.n_children, self.n_features)
         total = float(sums.sum())
         factor = 1 / total if normalize and total > 0 else unit
         return np.asarray(sums * factor, dtype=np.float64)

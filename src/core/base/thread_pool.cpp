@@ -215,11 +215,24 @@ class Pool {
   void grow(std::size_t n_workers) {
     try {
       while (n_workers_ < n_workers) {
-        std::thread([this] { serve(); }).detach();
+        std::thread([this, room = std::make_unique<char[]>(kRoomToBegin)]() mutable {
+          room.reset();
+          throw_once();
+          serve();
+        }).detach();
         ++n_workers_;
       }
     } catch (const std::exception&) {
       // The system gives no more threads: those that exist, or the caller alone, do the work.
+    }
+  }
+
+  // The first exception of a thread takes memory of its own, and the process ends where there is
+  // none left. A job may throw because there is none left: so the first one comes before any job.
+  static void throw_once() {
+    try {
+      throw 0;
+    } catch (int) {
     }
   }
 
@@ -251,6 +264,7 @@ class Pool {
     }
   }
 
+  static constexpr std::size_t kRoomToBegin = 1 << 16;
   static constinit std::atomic<Pool*> current_;
 
   const int pid_;

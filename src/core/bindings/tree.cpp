@@ -147,9 +147,8 @@ std::vector<int> kinds_of(const TreeObject& self) {
 // How pickle, copy and skops make the tree again.
 nb::tuple reduce(nb::handle_t<TreeObject> self) {
   const TreeObject& tree = made(self);
-  return nb::make_tuple(
-      nb::type<TreeObject>(),
-      nb::make_tuple(tree.tree().n_features, kinds_of(tree), arrays(self)));
+  return nb::make_tuple(nb::type<TreeObject>(),
+                        nb::make_tuple(tree.tree().n_features, kinds_of(tree), arrays(self)));
 }
 
 // ---- what a tree does ----

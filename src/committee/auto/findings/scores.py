@@ -115,6 +115,18 @@ def _f1(unseen: Unseen, values: Floats, rows: Rows) -> float:
     return float(scores[1] if n_classes == 2 else scores[both > 0].mean())
 
 
+def _matthews(unseen: Unseen, values: Floats, rows: Rows) -> float:
+    """Of any number of classes (Gorodkin 2004); zero where all predictions are alike."""
+    codes, weights, n_classes = _codes(unseen, rows), unseen.weights[rows], values.shape[1]
+    best = unseen.classes(values)[rows]
+    true = np.bincount(codes, weights, minlength=n_classes)
+    predicted = np.bincount(best, weights, minlength=n_classes)
+    whole, right = float(weights.sum()), float(weights[best == codes].sum())
+    above = right * whole - float((true * predicted).sum())
+    below = (whole**2 - float((predicted**2).sum())) * (whole**2 - float((true**2).sum()))
+    return above / math.sqrt(below) if below > 0 else 0.0
+
+
 def _area(unseen: Unseen, values: Floats, rows: Rows) -> float:
     return area(values[rows, 1], _codes(unseen, rows) == 1, unseen.weights[rows])
 
@@ -166,6 +178,7 @@ _of_many: dict[str, _Scoring] = {
     "accuracy": _accuracy,
     "balanced_accuracy": _balanced_accuracy,
     "f1_macro": _f1,
+    "matthews_corrcoef": _matthews,
 }
 _of_two: dict[str, _Scoring] = {
     "neg_log_loss": _log_loss,
@@ -175,4 +188,5 @@ _of_two: dict[str, _Scoring] = {
     "accuracy": _accuracy,
     "balanced_accuracy": _balanced_accuracy,
     "f1": _f1,
+    "matthews_corrcoef": _matthews,
 }

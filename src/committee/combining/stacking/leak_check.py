@@ -21,12 +21,12 @@ from committee.base.arrays import Floats, Rows
 from committee.base.params import is_real
 from committee.base.sampling import SeedUse, number_groups, parameter_seed
 from committee.combining.level_one import LevelOnePlan, PlanRows, layer_members, plan_level_one
+from committee.combining.splits import placed
 from committee.combining.stacking.leakage import LeakReport, compare, twin_share
 from committee.combining.stacking.stacking_model import (
     FittedStack,
     StackRules,
     fit_final,
-    placed,
 )
 from committee.evaluation.early_stopping import held_out_rows
 from committee.members.training import Task, TrainingData

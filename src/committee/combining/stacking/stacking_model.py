@@ -19,25 +19,22 @@ from committee.base.arrays import Floats, Rows
 from committee.base.params import check_bool, check_choice, check_real, is_false, is_real
 from committee.base.warn import warn
 from committee.base.work import Progress, plain_algebra
-from committee.combining.combiner import (
-    CommitteeModel,
-    check_member_kind,
-    side_by_side,
-    visual_block,
-)
+from committee.combining.combiner import CommitteeModel, check_member_kind
 from committee.combining.convex_weights import ConvexClassifier, ConvexRegressor
 from committee.combining.level_one import (
     LayerPlan,
     LevelOne,
     LevelOnePlan,
     Named,
-    Split,
     layer_members,
 )
+from committee.combining.routing import Routed, route_to_final
+from committee.combining.splits import within
 from committee.combining.stacking.label_sets import check_label_codes
 from committee.combining.stacking.leakage import LeakReport
 from committee.combining.stacking.passthrough import with_columns
 from committee.files.parts import FITTED, TEXT, Part, instance, list_of, maybe, whole
+from committee.members.diagram import side_by_side, visual_block
 from committee.members.loaded_members import (
     check_class_counts,
     check_classifier,
@@ -45,14 +42,8 @@ from committee.members.loaded_members import (
     check_outputs,
     check_regressor,
 )
-from committee.members.meta_estimator import check_takes_weights, unrequested
 from committee.members.output import Output, OutputRule, none_predicted, predict_each
-from committee.members.training import (
-    TrainingData,
-    is_own,
-    one_class_error,
-    rows_of,
-)
+from committee.members.training import TrainingData, is_own, one_class_error, rows_of
 from committee.tables.native_table import AnyTable
 
 
@@ -155,7 +146,9 @@ class FittedStack:
         progress = rules.progress(sum(layer.n_fits(len(data.y)) for layer in plans))
         shown = data
         for number, layer_plan in enumerate(plans):
-            splits = _within(layer_plan.splits, self.rows, len(data.y))
+            splits = list(layer_plan.splits)
+            if len(self.rows) < len(data.y):  # the layer before has not predicted all of them
+                splits = within(splits, self.rows, len(data.y))
             if not splits and plan.source == "splits":
                 raise ValueError(
                     f"cv leaves no rows for layer {number + 1}: its members would predict rows "
@@ -200,26 +193,6 @@ def fit_final(rules: StackRules, data: TrainingData, features: Any, rows: Rows) 
         more = ", and the columns of X (passthrough=True)" if rules.passthrough else ""
         error.add_note(f"This is the final_estimator, fitted to predictions of members{more}")
         raise
-
-
-def _within(splits: Sequence[Split], rows: Rows, n_rows: int) -> list[Split]:
-    """Return splits of a part of the rows, as places in that part."""
-    if len(rows) == n_rows:
-        return list(splits)
-    place = np.full(n_rows, -1)
-    place[rows] = np.arange(len(rows))
-    return placed(splits, place)
-
-
-def placed(splits: Sequence[Split], place: Rows) -> list[Split]:
-    """Return splits with rows at other places; rows at place -1 are left out."""
-    found = []
-    for train, test in splits:
-        train, test = place[train], place[test]
-        train, test = train[train >= 0], test[test >= 0]
-        if len(train) and len(test):
-            found.append((train, test))
-    return found
 
 
 class StackingModel(TransformerMixin, CommitteeModel):
@@ -324,25 +297,12 @@ class StackingModel(TransformerMixin, CommitteeModel):
         mapping = MethodMapping().add(caller="predict", callee="predict")
         return router.add(final_estimator_=final, method_mapping=mapping)
 
-    def _routed(
-        self, sample_weight: Any, fit_params: Mapping[str, Any]
-    ) -> tuple[dict[str, dict[str, Any]], frozenset[str]]:
-        params, declined = super()._routed(sample_weight, fit_params)
-        final, given = self.final_estimator, dict(fit_params)
-        if final is None or isinstance(final, str | FrozenEstimator):
-            return params, declined
-        if sample_weight is not None:
-            given["sample_weight"] = sample_weight
-        if not get_config()["enable_metadata_routing"]:
-            if given:
-                check_takes_weights("final_estimator", final)
-            return params, declined
-        chosen = unrequested(final, given)
-        if "sample_weight" not in chosen:
-            declined |= {"final_estimator"}
-        elif chosen["sample_weight"] is sample_weight:
-            del chosen["sample_weight"]
-        return params | {"final_estimator": chosen}, declined
+    def _routed(self, sample_weight: Any, fit_params: Mapping[str, Any]) -> Routed:
+        routed, final = super()._routed(sample_weight, fit_params), self.final_estimator
+        is_fitted = not (final is None or isinstance(final, str | FrozenEstimator))
+        if is_fitted and (fit_params or sample_weight is not None):
+            return route_to_final(final, sample_weight, fit_params, routed)
+        return routed
 
     # ---- fitting ----
 

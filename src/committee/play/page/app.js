@@ -174,7 +174,7 @@ async function refit({ toEnd = false } = {}) {
   keepAddress();
   drawPlane();
   if (new Set(state.points.class).size < 2) {
-    giveUp("Place points of two classes or more");
+    giveUp("points of two classes or more are needed");
     return;
   }
   const asked = { axes: state.points.axes, order };
@@ -452,6 +452,7 @@ function listenToPage() {
   }).observe(find("plane"));
   listen(plane, editor);
   if (!recordings) dropFiles(document.body, openFile);
+  find("share").hidden = recordings !== null;
 }
 
 // --- beginning ------------------------------------------------------------------------------------

@@ -118,6 +118,7 @@ function boosting({ run, numbers, round, classes }) {
   const { leaf, learning_rate: rate, l2 } = numbers;
   const score = run.nClasses === 2 ? sub("F", round) : sub("F", [`k`, ",", round]);
   const before = run.nClasses === 2 ? sub("F", round - 1) : sub("F", ["k", ",", round - 1]);
+  const step = run.nClasses === 2 ? sub("h", round) : sub("h", ["k", ",", round]);
   const label = classes[run.classes[leaf.class]];
   return [
     note(
@@ -125,7 +126,7 @@ function boosting({ run, numbers, round, classes }) {
       equationInline(["r", "=", "y", "−", "p", "(", "x", ")"]),
       ", which are the sizes of the points. It is added, times the learning rate:",
     ),
-    equation([score, "(", "x", ")", "=", before, "(", "x", ")", "+", chosen(rate), "·", sub("h", round), "(", "x", ")"]),
+    equation([score, "(", "x", ")", "=", before, "(", "x", ")", "+", chosen(rate), "·", step, "(", "x", ")"]),
     note(`The steepest leaf holds ${leaf.n_points} points; its step, for ${label}:`),
     equation(
       ["h", "=", frac([sum([]), "r"], [sum([]), "p", "(", "1", "−", "p", ")", "+", "λ"]), "=",

@@ -1,7 +1,7 @@
 // Regions of the plane by the predicted class, and the borders between them.
 
 import { classColor, color } from "./dom.js";
-import { NOTHING, pictureOf } from "./run.js";
+import { leadsOf, NOTHING, pictureOf } from "./run.js";
 
 const PALE = 0.1;
 const STRONG = 0.44;
@@ -11,13 +11,13 @@ function rgb(text) {
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
-const opacity = (lead) => (lead < 0 ? 0 : PALE + ((STRONG - PALE) * lead) / 255);
+const opacity = (lead) => (lead < 0 ? 0 : PALE + ((STRONG - PALE) * lead) / 65535);
 
 // Winners and leads of a round; -1 is the lead where a split of a tree says nothing.
 function pictureOfRound(run, who, round) {
   const { winners, leads } = pictureOf(run, who, round);
   const isPart = run.method === "tree" && who === "member";
-  return { winners, leads: Int16Array.from(leads, (lead) => (isPart && lead <= NOTHING ? -1 : lead)) };
+  return { winners, leads: Int32Array.from(leads, (lead) => (isPart && lead <= NOTHING ? -1 : lead)) };
 }
 
 // Draws a round of a run; `across` and `up` turn values into pixels of the canvas.
@@ -30,8 +30,12 @@ export function drawRegions(context, run, who, round, across, up, lineWidth = 1.
   context.lineWidth = lineWidth;
   context.lineCap = "square";
   context.beginPath();
-  if (run.plane.is_smooth && run.nClasses === 2) traceLevel(context, run, picture, across, up);
-  else traceEdges(context, run, picture, across, up);
+  if (run.plane.is_smooth) {
+    const first = run.nClasses === 2 ? 1 : 0; // of two classes one border is both
+    for (let k = first; k < run.nClasses; k++) {
+      traceLevel(context, run, leadsOf(run, who, round, k), across, up);
+    }
+  } else traceEdges(context, run, picture, across, up);
   context.stroke();
 }
 
@@ -106,15 +110,12 @@ function traceEdges(context, run, { winners, leads }, across, up) {
   }
 }
 
-// Where two classes have equal shares, between the middles of four cells at a time.
-function traceLevel(context, run, { winners, leads }, across, up) {
+// Where a class has as large a share as the next one, between the middles of four cells at a time.
+function traceLevel(context, run, leads, across, up) {
   const middles = (edges) => edges.slice(1).map((end, k) => (end + edges[k]) / 2);
   const x = middles(run.plane.x);
   const y = middles(run.plane.y);
-  const height = (i, j) => {
-    const cell = j * run.nAcross + i;
-    return (winners[cell] ? 1 : -1) * (leads[cell] + 0.5);
-  };
+  const height = (i, j) => leads[j * run.nAcross + i] - 0.5;
   for (let j = 0; j + 1 < run.nUp; j++) {
     for (let i = 0; i + 1 < run.nAcross; i++) {
       const corners = [height(i, j), height(i + 1, j), height(i + 1, j + 1), height(i, j + 1)];

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from committee import _core
 from committee.base.arrays import Floats
-from committee.trees.tree_view import FAN_OUT, SUBSET, Branch, TreeView
+from committee.trees.branch import Branch
+from committee.trees.tree_view import FAN_OUT, SUBSET, TreeView
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -1,4 +1,4 @@
-"""Draws of the members of ensembles that were joined: each member keeps those of its ensemble."""
+"""Ensembles in slices and joined: the numbers of members, and draws, which each member keeps."""
 
 from __future__ import annotations
 
@@ -10,9 +10,45 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from committee.base.arrays import Rows
 from committee.base.sampling import RowSampler
 from committee.files.codec_classes import register
 from committee.files.parts import Part, instance, list_of, whole
+
+
+def sliced(index: slice, n_members: int, name: str, *, only_first: bool = False) -> Rows:
+    """Return the numbers of the members in a slice of an ensemble.
+
+    Parameters
+    ----------
+    index : slice
+        Such as that of ``model[:50]``.
+    n_members : int
+        How many there are.
+    name : str
+        The class of the ensemble, for messages.
+    only_first : bool, default=False
+        Whether each member builds on those before.
+
+    Returns
+    -------
+    numbers : ndarray of int
+        At least one.
+
+    Examples
+    --------
+    >>> sliced(slice(1, None, 2), 6, "RandomForestClassifier").tolist()
+    [1, 3, 5]
+    """
+    numbers = np.arange(n_members)[index]
+    if len(numbers) == 0:
+        raise ValueError(f"a slice of {name} must hold a member; there are {n_members}")
+    if only_first and (numbers != np.arange(len(numbers))).any():
+        raise ValueError(
+            f"a slice of {name} must be its first members, such as model[:{len(numbers)}]: each "
+            "builds on those before"
+        )
+    return numbers
 
 
 @register("JoinedSampler")
@@ -141,3 +177,20 @@ def join_draws(
             parts.append(everything if sampler is None else sampler)
             counts.append(size)
     return JoinedSampler(parts, counts)
+
+
+def refuse_changes(members: str, found: Sequence[str]) -> None:
+    """Raise ValueError if new members would not be like those of the last fit.
+
+    Parameters
+    ----------
+    members : str
+        "members" or "trees".
+    found : sequence of str
+        What has changed since.
+    """
+    if found:
+        raise ValueError(
+            f"warm_start=True adds {members} that learn from the table of the last fit in the same "
+            f"way, but these have changed: {'; '.join(found)}. Set warm_start=False to start anew"
+        )
