@@ -22,10 +22,12 @@ from committee import (
     GradientBoostingRegressor,
     ID3Classifier,
     RandomForestClassifier,
+    RandomForestRegressor,
     StackingClassifier,
     StackingRegressor,
     VotingClassifier,
     VotingRegressor,
+    join,
 )
 
 DATA = Path(__file__).parent / "data"
@@ -69,6 +71,15 @@ def models():
         "extra_regressor": ExtraTreesRegressor(
             5, bootstrap=True, criterion="absolute_error", random_state=0
         ).fit(X, number),
+        "joined_forest": join(
+            RandomForestRegressor(3, draw_features="tree", max_features=3, random_state=0).fit(
+                X, number
+            ),
+            RandomForestRegressor(2, random_state=1).fit(X, number),
+        ),
+        "boosting_intervals": GradientBoostingRegressor(
+            n_estimators=4, min_samples_leaf=3, random_state=0
+        ).fit(X, number, eval_set={"one": (X, number), "two": (X, number)}),
         "bagged_trees": BaggingRegressor(n_estimators=4, max_features=3, random_state=0).fit(
             X, number
         ),
@@ -131,7 +142,12 @@ def answers(model):
     """What a loaded model must say again."""
     names = ("predict", "apply", "predict_set", "decision_function")
     methods = [name for name in names if hasattr(model, name)]
-    return {name: getattr(model, name)(table()).tolist() for name in methods}
+    found = {name: getattr(model, name)(table()).tolist() for name in methods}
+    if hasattr(model, "_errors"):
+        found["predict_interval"] = model.predict_interval(table(), 0.8).tolist()
+    if isinstance(model, RandomForestRegressor):
+        found["estimators_samples_"] = [rows.tolist() for rows in model.estimators_samples_]
+    return found
 
 
 def main(version, names):
