@@ -27,7 +27,10 @@ export function buildMethods(app) {
   const place = find("methods");
   rebuild(place, buttons);
   const pressed = place.querySelector("[aria-pressed=true]");
-  pressed?.scrollIntoView({ block: "nearest", inline: "center" });
+  if (!pressed) return;
+  // Not scrollIntoView: that would scroll a page around this one too.
+  const [box, frame] = [pressed.getBoundingClientRect(), place.getBoundingClientRect()];
+  place.scrollLeft += box.left + box.width / 2 - frame.left - frame.width / 2;
 }
 
 export function buildTools(app) {
