@@ -9,6 +9,7 @@ import pytest
 import committee
 import committee.auto.train
 from committee.auto.train import kind_of_target, open_table, pose
+from committee.datasets import load_penguins
 from committee.tables.source import open_source
 
 # The columns of the table follow from each other; leaks have tests of their own.
@@ -110,3 +111,19 @@ def test_a_fitted_committee_predicts_paths(tmp_path):
     assert np.array_equal(model.predict_proba([str(path), path]), np.vstack([expected] * 2))
     with pytest.raises(FileNotFoundError):
         model.predict(tmp_path / "none.csv")
+
+
+def test_one_row_may_be_a_dict_or_a_series():
+    frame, y = load_penguins(backend="pandas")
+    frame = frame.assign(species=y)
+    model = committee.train(frame, "species", budget=0.1, random_state=0, verbose=0)
+    row = frame.iloc[[5]]
+    expected = model.predict_proba(row)
+    given = row.iloc[0].to_dict()
+    assert np.array_equal(model.predict_proba(given), expected)
+    assert np.array_equal(model.predict_proba(row.iloc[0]), expected)
+    given.pop("species")  # the target need not be there
+    assert model.predict(given) == model.predict(row)
+    assert model.explain(given) is not None
+    with pytest.raises(ValueError, match="island"):
+        model.predict({name: cell for name, cell in given.items() if name != "island"})

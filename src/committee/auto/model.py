@@ -50,7 +50,7 @@ from committee.files.parts import (
 from committee.io.column_format import FileFormat
 from committee.members.loaded_members import check_outputs
 from committee.members.output import Output
-from committee.tables.native_table import AnyTable
+from committee.tables.native_table import AnyTable, named_row
 from committee.tables.target import check_same_length, read_weights, warn_of_column
 
 
@@ -350,12 +350,10 @@ class AutoModel(CommitteeAnswers, Reporting):
 
     def _matched(self, X: Any) -> AnyTable:
         """Return a table with the columns of `fit`."""
-        names = getattr(self, "feature_names_in_", None)
-        return self._without_target(AnyTable(known_rows(self, X))).matched(
-            None if names is None else tuple(names),
-            self.n_features_in_,
-            type(self).__name__,
-        )
+        known = getattr(self, "feature_names_in_", None)
+        names = None if known is None else tuple(known)
+        table = self._without_target(AnyTable(known_rows(self, named_row(X, names))))
+        return table.matched(names, self.n_features_in_, type(self).__name__)
 
     def _values_of(self, table: AnyTable) -> Floats:
         """Return the numbers or the probabilities that the committee predicts."""
