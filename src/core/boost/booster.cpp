@@ -147,14 +147,10 @@ class Booster::Grower {
   // How many rows of each code the leaf has.
   std::vector<std::uint32_t> count_codes(const Leaf& leaf, std::uint32_t feature) const {
     std::vector<std::uint32_t> counts(kGradientCells, 0);
-    const auto* codes = codes_of(feature);
+    const FeatureCodes codes = state_.columns.codes(feature);
     state_.rows.for_each(
         leaf.range, [&](std::size_t row, std::uint32_t count) { counts[codes[row]] += count; });
     return counts;
-  }
-
-  const std::uint8_t* codes_of(std::uint32_t feature) const {
-    return state_.columns.codes(feature);
   }
 
   // Whether both sides have enough rows. Mostly the hessians say so.
@@ -164,7 +160,7 @@ class Booster::Grower {
     const bool is_right_sure = search_->has_enough_rows(leaf.node.total - split.left);
     if (is_left_sure && is_right_sure) return true;
     const SideOfCode sides = split.sides(state_.columns.column(split.feature));
-    const auto* codes = codes_of(split.feature);
+    const FeatureCodes codes = state_.columns.codes(split.feature);
     std::int64_t n_left = 0;
     std::int64_t n_rows = 0;
     state_.rows.for_each(leaf.range, [&](std::size_t row, std::uint32_t count) {
@@ -183,8 +179,9 @@ class Booster::Grower {
     std::array<std::int64_t, kGradientCells> scratch;
     for (const std::uint32_t feature : features_.of_node(leaf.index, leaf.depth, leaf.path)) {
       if (leaf.n_rows() >= kParallelRows) monitor_.check();
+      if (!state_.too_rare.empty() && state_.too_rare[feature] != 0) continue;
       const std::int64_t* const cells =
-          feature_cells(state_.records, leaf.histogram, feature, scratch.data());
+          feature_cells(state_.records, leaf.histogram, feature, leaf.node.total, scratch.data());
       better.gain = best.gain;
       if (!search_->try_feature(cells, leaf.node, feature, {}, better)) continue;
       if (!has_enough_rows(leaf, better)) {
@@ -231,7 +228,7 @@ class Booster::Grower {
 
   void try_levels(const Leaf& leaf, std::uint32_t feature, BoostSplit& split) const {
     std::array<std::int64_t, kGradientCells> cells{};
-    const std::uint8_t* const codes = codes_of(feature);
+    const FeatureCodes codes = state_.columns.codes(feature);
     state_.rows.for_each(leaf.range, [&](std::size_t row, std::uint32_t) {
       cells[codes[row]] += state_.gradients.packed[row];
     });
@@ -306,7 +303,8 @@ class Booster::Grower {
     const SideOfCode sides = split.sides(state_.columns.column(split.feature));
     const std::size_t n_left =
         state_.sorted ? divide_exactly(leaf)
-                      : state_.rows.divide(leaf.range, codes_of(split.feature), sides, n_threads_);
+                      : state_.rows.divide(leaf.range, state_.columns.codes(split.feature).get(),
+                                           sides, n_threads_);
     write_split(leaf, sides);
     std::array<Leaf, 2> children{child_of(leaf, 0), child_of(leaf, 1)};
     auto& [left, right] = children;
