@@ -22,7 +22,7 @@ class Table:
         rows: NDArray[np.int32],
         values: NDArray[np.float64],
     ) -> Table:
-        """The columns of a CSC matrix: values of the rows that are stored, zero elsewhere."""
+        """Return the columns of a CSC matrix: zero where no value is stored."""
 
     def add_from(self, table: Table, feature: int) -> None: ...
     def levels(self, feature: int) -> NDArray[np.int32]: ...

@@ -119,7 +119,7 @@ MODELS = {
     ),
     "tree": committee.DecisionTreeClassifier(random_state=0),
     "tree, bins": committee.DecisionTreeClassifier(split_finding="hist", random_state=0),
-    "forest": committee.RandomForestClassifier(20, oob_score=True, random_state=0),
+    "forest": committee.RandomForestClassifier(20, random_state=0),
     "extra-trees": committee.ExtraTreesClassifier(20, random_state=0),
     "bagging": committee.BaggingClassifier(n_estimators=5, random_state=0),
     "adaboost": committee.AdaBoostClassifier(n_estimators=20, random_state=0),
@@ -159,7 +159,9 @@ def test_the_model_of_a_sparse_table_is_that_of_the_dense_one(name, weights):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("kind", [committee.GradientBoostingRegressor, committee.RandomForestRegressor])
+@pytest.mark.parametrize(
+    "kind", [committee.GradientBoostingRegressor, committee.RandomForestRegressor]
+)
 def test_numbers_are_learnt_alike(kind, n_jobs):
     y = SCORE * 1e9 + np.random.default_rng(0).normal(size=N_ROWS)
     model = kind(n_estimators=10, random_state=0, n_jobs=n_jobs)
@@ -167,6 +169,7 @@ def test_numbers_are_learnt_alike(kind, n_jobs):
     assert np.array_equal(sparse.predict(NEW_SPARSE), dense.predict(NEW))
 
 
+@pytest.mark.filterwarnings("ignore:Constructing a DIA")
 @pytest.mark.parametrize("format", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
 def test_the_format_does_not_matter(format):
     plain = np.nan_to_num(X)
@@ -183,7 +186,8 @@ def test_types_of_cells(dtype):
     model = committee.GradientBoostingClassifier(n_estimators=5, random_state=0)
     sparse = clone(model).fit(sp.csr_array(counts), y)
     assert np.array_equal(
-        sparse.predict_proba(sp.csr_array(counts)), clone(model).fit(counts, y).predict_proba(counts)
+        sparse.predict_proba(sp.csr_array(counts)),
+        clone(model).fit(counts, y).predict_proba(counts),
     )
 
 

@@ -192,7 +192,9 @@ def are_other_rows(X: Any) -> bool:
     """
     if isinstance(X, list | tuple):
         return len(X) > 0 and not _are_rows_of_cells(X)
-    if isinstance(X, str | bytes | Mapping | Matrix | Columns | SparseMatrix | SharedSource) or issparse(X):
+    if isinstance(
+        X, str | bytes | Mapping | Matrix | Columns | SparseMatrix | SharedSource
+    ) or issparse(X):
         return False
     if isinstance(X, np.ndarray) and X.dtype.names is not None:
         return False

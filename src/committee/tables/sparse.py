@@ -138,7 +138,9 @@ def open_sparse(X: Any) -> SparseMatrix | NDArray[Any]:
     if (is_full and n_rows * n_features <= MAX_SPARSE_CELLS) or is_long:
         return dense_cells(X)
     if n_rows > _MOST_ROWS:
-        raise ValueError(f"sparse X has {n_rows} rows; at most 2**31 - 1 are supported")
+        raise ValueError(
+            f"sparse X has {n_rows} rows; at most 2**31 - 1 are read: pass fewer rows at a time"
+        )
     columns = compressed.astype(np.float64).tocsc()
     return SparseMatrix(columns, "boolean" if X.dtype.kind == "b" else "number")
 
@@ -162,8 +164,8 @@ def check_cells(n_rows: int, n_features: int, who: str) -> None:
     """Raise ValueError where the codes of a sparse matrix would be too many for one byte a cell."""
     if n_rows * n_features > MAX_SPARSE_CELLS:
         raise ValueError(
-            f"sparse X has {n_rows} x {n_features} cells; {who} keeps a byte or more for each, which "
-            f"is limited to 2**31 = {MAX_SPARSE_CELLS} cells. Gradient boosting with "
+            f"sparse X has {n_rows} x {n_features} cells; {who} keeps a byte or more for each, "
+            f"which is limited to 2**31 = {MAX_SPARSE_CELLS} cells. Gradient boosting with "
             'split_finding="hist" has no such limit; else keep fewer features, or pass fewer rows'
         )
 

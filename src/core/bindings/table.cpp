@@ -195,10 +195,10 @@ void register_table(nb::module_& m) {
                    "mask: numpy.typing.NDArray[numpy.uint8] | None = None) -> None"))
       .def_static("from_matrix", &TableObject::from_matrix, nb::arg("matrix"),
                   nb::sig("def from_matrix(matrix: numpy.typing.NDArray[typing.Any]) -> Table"))
-      .def_static(
-          "from_sparse", &TableObject::from_sparse, nb::arg("n_rows"),
-          nb::arg("begins").noconvert(), nb::arg("rows").noconvert(), nb::arg("values").noconvert(),
-          "The columns of a CSC matrix: values of the rows that are stored, zero elsewhere.")
+      .def_static("from_sparse", &TableObject::from_sparse, nb::arg("n_rows"),
+                  nb::arg("begins").noconvert(), nb::arg("rows").noconvert(),
+                  nb::arg("values").noconvert(),
+                  "Return the columns of a CSC matrix: zero where no value is stored.")
       .def("add_from", &TableObject::add_from, nb::arg("table"), nb::arg("feature"),
            nb::sig("def add_from(self, table: Table, feature: int) -> None"),
            "Add a column of another table, without a copy.")
