@@ -216,6 +216,21 @@ def test_shapley_values_and_leaves_of_sparse_rows():
     assert np.array_equal(model.predict_contributions(NEW_SPARSE), model.predict_contributions(NEW))
 
 
+def test_what_forests_tell_of_sparse_rows():
+    y = SCORE + np.random.default_rng(0).normal(size=N_ROWS)
+    model = committee.RandomForestRegressor(80, oob_score=True, uncertainty=True, random_state=0)
+    sparse, dense = clone(model).fit(SPARSE, y), clone(model).fit(X, y)
+    assert np.array_equal(sparse.oob_prediction_, dense.oob_prediction_)
+    assert sparse.oob_score_ == dense.oob_score_
+    many = np.tile(NEW, (20, 1))  # more than one block of rows
+    assert np.array_equal(sparse.predict(as_sparse(many)), dense.predict(many))
+    quantiles = [sparse.predict_quantiles(as_sparse(many), [0.1, 0.9])]
+    quantiles.append(dense.predict_quantiles(many, [0.1, 0.9]))
+    assert np.array_equal(*quantiles)
+    measured = [sparse.permutation_importance(SPARSE, y), dense.permutation_importance(X, y)]
+    assert np.array_equal(*(each.importances_mean for each in measured))
+
+
 def test_words_of_texts_in_a_pipeline():
     texts = [f"{'good' if k % 3 else 'bad'} word{k % 17} word{k % 5}" for k in range(300)]
     y = np.arange(300) % 3 > 0

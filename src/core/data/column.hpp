@@ -46,15 +46,20 @@ struct ColumnView {
   ValueType type = ValueType::kFloat64;
   const std::uint8_t* missing = nullptr;
   std::span<const std::int32_t> stored = {};
+  std::size_t first_row = 0;  // of the table, in the numbers of the stored rows
 
   bool is_sparse() const { return type == ValueType::kSparse; }
   // The place of the first stored row that is not before `row`.
   std::size_t first_stored(std::size_t row) const {
+    row += first_row;
     const auto is_before = [](std::int32_t a, std::size_t b) {
       return static_cast<std::size_t>(a) < b;
     };
     return static_cast<std::size_t>(std::lower_bound(stored.begin(), stored.end(), row, is_before) -
                                     stored.begin());
+  }
+  std::size_t stored_row(std::size_t place) const {
+    return static_cast<std::size_t>(stored[place]) - first_row;
   }
   double stored_value(std::size_t place) const {
     double value;
@@ -63,7 +68,7 @@ struct ColumnView {
   }
   double sparse_at(std::size_t row) const {
     const std::size_t place = first_stored(row);
-    const bool is_stored = place < stored.size() && static_cast<std::size_t>(stored[place]) == row;
+    const bool is_stored = place < stored.size() && stored_row(place) == row;
     return is_stored ? stored_value(place) : 0.0;
   }
 

@@ -41,8 +41,7 @@ void add_column(Range rows, std::span<std::uint64_t> keys, const Bits& bits) {
 void add_sparse_column(const ColumnView& column, Range rows, std::span<std::uint64_t> keys) {
   std::size_t place = column.first_stored(rows.begin);
   add_column(rows, keys, [&](std::size_t row) {
-    const bool is_stored =
-        place < column.stored.size() && static_cast<std::size_t>(column.stored[place]) == row;
+    const bool is_stored = place < column.stored.size() && column.stored_row(place) == row;
     return real_bits(is_stored ? column.stored_value(place++) : 0.0);
   });
 }
