@@ -219,6 +219,14 @@ given(
     mask=lambda: flags(),
 )
 given("Table.from_matrix", lambda: _core.Table.from_matrix, matrix=reals)
+given(
+    "Table.from_sparse",
+    lambda: _core.Table.from_sparse,
+    n_rows=N_ROWS,
+    begins=lambda: np.array([0, 2, 3], np.int64),
+    rows=lambda: np.array([0, 2, 1], np.int32),
+    values=lambda: np.ones(3),
+)
 method("Table.add_from", table, table=table, feature=1)
 method("Table.levels", table, feature=3)
 method(
@@ -228,7 +236,7 @@ method(
     level_keys=lambda: [[], [], [], [5, 6, 7]],
     n_threads=2,
 )
-for attribute in ("n_rows", "n_features", "kinds"):
+for attribute in ("n_rows", "n_features", "kinds", "has_sparse"):
     value_of(f"Table.{attribute}", table)
 
 function(

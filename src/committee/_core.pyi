@@ -15,6 +15,15 @@ class Table:
     ) -> None: ...
     @staticmethod
     def from_matrix(matrix: NDArray[Any]) -> Table: ...
+    @staticmethod
+    def from_sparse(
+        n_rows: int,
+        begins: NDArray[np.int64],
+        rows: NDArray[np.int32],
+        values: NDArray[np.float64],
+    ) -> Table:
+        """Return the columns of a CSC matrix: zero where no value is stored."""
+
     def add_from(self, table: Table, feature: int) -> None: ...
     def levels(self, feature: int) -> NDArray[np.int32]: ...
     def row_keys(
@@ -24,6 +33,8 @@ class Table:
     def n_rows(self) -> int: ...
     @property
     def n_features(self) -> int: ...
+    @property
+    def has_sparse(self) -> bool: ...
     @property
     def kinds(self) -> list[int]: ...
 
@@ -61,6 +72,7 @@ class BinnedDataset:
         max_bins: int = 255,
         exact: bool = False,
         n_threads: int = 1,
+        spread: bool = True,
         progress: Callable[[int], object] | None = None,
     ) -> None: ...
     @property

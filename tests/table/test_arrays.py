@@ -14,6 +14,7 @@ import pytest
 from scipy import sparse
 from table_tools import DAY, NAME, read_one
 
+from committee.tables.source import open_source
 from committee.tables.table import FeatureInfo, Kind, read_table
 
 # --- The real engine ------------------------------------------------------------------------------
@@ -292,15 +293,12 @@ def test_cells_stored_twice_count_as_their_sum_and_the_input_stays():
     assert read_table(X)[0].cells() == [300.0]
     assert X.nnz == 2
     empty = sparse.csr_array((2, 2))
-    assert read_table(empty)[0].cells(1) == [0, 0]
+    assert open_source(empty).column(1).values.tolist() == [0, 0]
 
 
-def test_a_sparse_matrix_too_wide_to_be_dense_is_refused_with_advice():
-    X = sparse.csr_array((2**16, 2**15 + 1))
-    with pytest.raises(ValueError, match=r"65536 x 32769 cells.* 2\*\*31 .*Keep fewer features"):
-        read_table(X)
+def test_a_sparse_matrix_with_more_rows_than_can_be_numbered_is_refused():
     _, schema = read_table(np.zeros((1, 2)))
-    with pytest.raises(ValueError, match="fewer rows at a time"):
+    with pytest.raises(ValueError, match=r"2147483648 rows.* pass fewer rows at a time"):
         schema.read(sparse.csr_array((2**31, 2)), NAME)
 
 

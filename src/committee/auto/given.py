@@ -18,6 +18,7 @@ from committee.tables.column import Column
 from committee.tables.frame import make_frame
 from committee.tables.native_table import AnyTable
 from committee.tables.source import Columns, Matrix, Source
+from committee.tables.sparse import SparseMatrix
 
 _LEAVES = 31  # of the trees of a boosting model of the user's
 _TREES = 100  # a foreign member is counted as a forest of so many
@@ -139,12 +140,14 @@ def _with_threads(estimator: Any, n_threads: int) -> Any:
 
 def native_table(table: AnyTable) -> AnyTable:
     """Return a table as other libraries know it: rows that were read become a frame or an array."""
-    if not isinstance(table.native, Matrix | Columns):
+    if not isinstance(table.native, Matrix | Columns | SparseMatrix):
         return table
     return AnyTable(_native(table.native), may_be_empty=True)
 
 
 def _native(source: Source) -> Any:
+    if isinstance(source, SparseMatrix):
+        return source.cells.tocsr()
     cells = [_cells(source.column(place)) for place in range(source.n_features)]
     if source.names is None:
         return np.column_stack(cells)

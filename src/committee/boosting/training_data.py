@@ -371,6 +371,7 @@ class TrainingTable:
             rows.weights,
             exact=params.split_finding == "exact",
             n_threads=resolve_threads(params.n_jobs),
+            spread=False,
         )
         schema = seen if statistics is None else statistics.own_schema(own, seen)
         return TrainingTable(table, schema, dataset, statistics)

@@ -34,7 +34,7 @@ from committee.tables.source import (
     open_source,
     read_once,
 )
-from committee.tables.sparse import checked_csr
+from committee.tables.sparse import SparseMatrix, checked_csr
 from committee.tables.target import read_classes
 
 
@@ -83,7 +83,7 @@ class AnyTable:
         source = open_any(X) if may_be_empty else open_source(X)
         self.n_rows, self.n_features, self.names = source.n_rows, source.n_features, source.names
         self.native = X
-        if isinstance(X, Matrix | Columns | SharedSource):
+        if isinstance(X, Matrix | Columns | SparseMatrix | SharedSource):
             return
         if isinstance(X, list | tuple):
             if isinstance(source, Matrix):
@@ -109,7 +109,7 @@ class AnyTable:
             return table
         if rows is not None and not self.is_table:
             return take_rows(table, rows)
-        if isinstance(table, Matrix | Columns | SharedSource):
+        if isinstance(table, Matrix | Columns | SparseMatrix | SharedSource):
             return open_source(table).take(rows, columns)
         if isinstance(table, np.ndarray) or issparse(table):
             taken = table if rows is None else table[rows]
@@ -192,7 +192,9 @@ def are_other_rows(X: Any) -> bool:
     """
     if isinstance(X, list | tuple):
         return len(X) > 0 and not _are_rows_of_cells(X)
-    if isinstance(X, str | bytes | Mapping | Matrix | Columns | SharedSource) or issparse(X):
+    if isinstance(
+        X, str | bytes | Mapping | Matrix | Columns | SparseMatrix | SharedSource
+    ) or issparse(X):
         return False
     if isinstance(X, np.ndarray) and X.dtype.names is not None:
         return False

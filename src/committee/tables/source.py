@@ -32,7 +32,7 @@ from committee.tables.frame import (
     refuse_duplicates,
     small_matrix,
 )
-from committee.tables.sparse import dense_cells, is_sparse
+from committee.tables.sparse import SparseMatrix, is_sparse, open_sparse
 
 
 class Kept:
@@ -129,12 +129,12 @@ class Columns:
         return Columns(n_rows, len(places), names, read, is_frame=self.is_frame)
 
 
-Source = Matrix | Columns
+Source = Matrix | Columns | SparseMatrix
 
 
 def as_matrix(source: Source) -> Source:
     """Return very many columns of nothing but numbers as one array; other tables as they are."""
-    if isinstance(source, Matrix) or source.n_features < MANY_COLUMNS:
+    if not isinstance(source, Columns) or source.n_features < MANY_COLUMNS:
         return source
     columns = [source.column(position) for position in range(source.n_features)]
     is_plain = all(each.label == "number" and each.mask is None for each in columns)
@@ -175,7 +175,7 @@ class SharedSource:
 
 def read_once(source: Source) -> Source:
     """Return a source that keeps its columns and the tables made of it, for many readers."""
-    if isinstance(source, Matrix):
+    if not isinstance(source, Columns):
         return replace(source, kept=Kept())
     columns = Kept()
 
@@ -258,7 +258,7 @@ def cells_by_name(X: Any, names: Sequence[str] | None) -> dict[str, Any] | None:
 
 def open_any(X: Any) -> Source:
     """Recognise a table, also one without rows."""
-    if isinstance(X, Matrix | Columns):  # opened before, see `read_once`
+    if isinstance(X, Matrix | Columns | SparseMatrix):  # opened before, see `read_once`
         return X
     if isinstance(X, SharedSource):
         return X.source
@@ -366,10 +366,12 @@ def _open_sparse(X: Any) -> Source:
         raise _shape_error(X.ndim)
     if 0 in X.shape:
         return Matrix(np.empty(X.shape))
-    dense = dense_cells(X)
-    if dense.dtype == np.uint64:  # too large for int64: read by columns, to name the one at fault
-        return _open_array(dense)
-    return Matrix(as_direct(dense), "boolean" if X.dtype.kind == "b" else "number")
+    cells = open_sparse(X)
+    if isinstance(cells, SparseMatrix):
+        return cells
+    if cells.dtype == np.uint64:  # too large for int64: read by columns, to name the one at fault
+        return _open_array(cells)
+    return Matrix(as_direct(cells), "boolean" if X.dtype.kind == "b" else "number")
 
 
 # --- Data frames --------------------------------------------------------------------------------

@@ -1,4 +1,6 @@
-"""Sparse matrices of SciPy: their structure is checked before compiled code follows it.
+"""Sparse matrices of SciPy: what is stored goes to the engine, and zeros are never written out.
+
+Their structure is checked before compiled code follows it.
 
 SciPy does not look at index arrays again that a program has changed, and its conversions then read
 and write outside of their arrays. Here every index is compared with the shape first. Cells that
@@ -6,15 +8,21 @@ are stored twice count as their sum, and indices may come in any order, as in Sc
 """
 
 import sys
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from committee.tables.column import complex_error
+from committee import _core
+from committee.base.arrays import Rows
+from committee.tables.column import Column, complex_error, is_beyond_doubles, numpy_column
 
-# A sparse table is handed to the engine as a dense matrix: at most this many cells.
+# At most so many cells are written out as a dense matrix.
 MAX_SPARSE_CELLS = 2**31
+# A matrix with more of its cells stored is read as a dense one, which is faster then.
+_DENSE_SHARE = 0.25
+_MOST_ROWS = 2**31 - 1  # row numbers of stored values have 32 bits
 
 
 def is_sparse(X: Any) -> bool:
@@ -53,6 +61,90 @@ def checked_csr(X: Any) -> Any:
     return compressed
 
 
+@dataclass(frozen=True, eq=False)
+class SparseMatrix:
+    """A table of which most cells are zero: the values that are stored, column by column.
+
+    Parameters
+    ----------
+    cells : CSC matrix
+        Doubles, each stored once, rows ascending.
+    label : str
+        What the columns are called: "number" or "boolean".
+    kept : Kept or None
+        As in other sources.
+    """
+
+    cells: Any
+    label: str = "number"
+    kept: Any = None
+
+    is_frame: ClassVar = False
+    names: ClassVar = None
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.cells.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.cells.shape[1])
+
+    def where(self, position: int) -> str:
+        return f"column {position}"
+
+    def column(self, position: int) -> Column:
+        begin, end = self.cells.indptr[position : position + 2]
+        values = np.zeros(self.n_rows)
+        values[self.cells.indices[begin:end]] = self.cells.data[begin:end]
+        if self.label == "boolean":
+            return Column("boolean", values.astype(np.uint8))
+        return numpy_column(values, None, self.where(position))
+
+    def take(self, rows: Rows | None, columns: Rows | None) -> "SparseMatrix":
+        cells = self.cells if columns is None else self.cells[:, columns]
+        if rows is not None:
+            cells = cells[rows]
+        cells.sort_indices()
+        return SparseMatrix(cells, self.label)
+
+    def table(self) -> _core.Table:
+        """Return the columns as the engine reads them."""
+        return _core.Table.from_sparse(
+            self.n_rows,
+            self.cells.indptr.astype(np.int64, copy=False),
+            self.cells.indices.astype(np.int32, copy=False),
+            self.cells.data,
+        )
+
+
+def open_sparse(X: Any) -> SparseMatrix | NDArray[Any]:
+    """Return the stored cells of a sparse matrix, or all cells where that is what suits it.
+
+    Parameters
+    ----------
+    X : sparse matrix or array of SciPy
+        With at least one row and one column.
+
+    Returns
+    -------
+    table : SparseMatrix or ndarray
+        An array where many cells are stored, or integers that doubles cannot hold.
+    """
+    compressed = _canonical(X)
+    n_rows, n_features = X.shape
+    is_full = compressed.nnz > _DENSE_SHARE * n_rows * n_features
+    is_long = compressed.dtype.kind in "iu" and is_beyond_doubles(compressed.data)
+    if (is_full and n_rows * n_features <= MAX_SPARSE_CELLS) or is_long:
+        return dense_cells(X)
+    if n_rows > _MOST_ROWS:
+        raise ValueError(
+            f"sparse X has {n_rows} rows; at most 2**31 - 1 are read: pass fewer rows at a time"
+        )
+    columns = compressed.astype(np.float64).tocsc()
+    return SparseMatrix(columns, "boolean" if X.dtype.kind == "b" else "number")
+
+
 def dense_cells(X: Any) -> NDArray[Any]:
     """Return the cells of a sparse matrix as an array, in the narrowest type that is exact."""
     n_rows, n_features = X.shape
@@ -62,6 +154,24 @@ def dense_cells(X: Any) -> NDArray[Any]:
             f"limited to 2**31 = {MAX_SPARSE_CELLS} cells. Keep fewer features (for example by "
             "feature selection or TruncatedSVD), or pass fewer rows at a time"
         )
+    compressed = _canonical(X)
+    dtype = _smallest_exact_type(compressed.data)
+    dense: NDArray[Any] = compressed.astype(dtype, copy=False).toarray()
+    return dense
+
+
+def check_cells(n_rows: int, n_features: int, who: str) -> None:
+    """Raise ValueError where the codes of a sparse matrix would be too many for one byte a cell."""
+    if n_rows * n_features > MAX_SPARSE_CELLS:
+        raise ValueError(
+            f"sparse X has {n_rows} x {n_features} cells; {who} keeps a byte or more for each, "
+            f"which is limited to 2**31 = {MAX_SPARSE_CELLS} cells. Gradient boosting with "
+            'split_finding="hist" has no such limit; else keep fewer features, or pass fewer rows'
+        )
+
+
+def _canonical(X: Any) -> Any:
+    """Return a CSR matrix whose cells are stored once, columns ascending."""
     compressed = checked_csr(X)
     # A new object looks for itself whether cells are stored twice; X may remember what was once so.
     arrays = (compressed.data, compressed.indices, compressed.indptr)
@@ -69,9 +179,7 @@ def dense_cells(X: Any) -> NDArray[Any]:
     if not compressed.has_canonical_format:
         compressed = compressed.copy()
         compressed.sum_duplicates()
-    dtype = _smallest_exact_type(compressed.data)
-    dense: NDArray[Any] = compressed.astype(dtype, copy=False).toarray()
-    return dense
+    return compressed
 
 
 def _broken(what: str) -> ValueError:

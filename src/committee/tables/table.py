@@ -31,6 +31,7 @@ from committee.tables.column import DIRECT_TYPES, MAX_LEVELS, FeatureInfo, Kind
 from committee.tables.conform import conformed_column, match_names
 from committee.tables.numeric_text import TextReader
 from committee.tables.source import Matrix, SharedSource, Source, open_batch, open_source
+from committee.tables.sparse import SparseMatrix, check_cells
 
 __all__ = [
     "MAX_LEVELS",
@@ -202,6 +203,8 @@ class TableSchema:
             return _core.Table.from_matrix(
                 source.values if in_order else source.values[:, positions]
             )
+        if isinstance(source, SparseMatrix) and self._takes_numbers:
+            return source.table()
         table = _core.Table(source.n_rows)
         for feature, position in zip(self.features, positions, strict=True):
             column = conformed_column(source, position, feature)
@@ -344,6 +347,12 @@ def _read_columns(
             for position in range(source.n_features)
         )
         return _core.Table.from_matrix(source.values), TableSchema(features, source.names)
+    if isinstance(source, SparseMatrix) and not is_category.any():
+        features = tuple(
+            FeatureInfo(_name(source, position), Kind.REAL, None, source.label)
+            for position in range(source.n_features)
+        )
+        return source.table(), TableSchema(features, None)
     table = _core.Table(source.n_rows)
     infos = []
     text: TextReader | None = None
@@ -438,14 +447,18 @@ def bin_table(
     *,
     exact: bool,
     n_threads: int,
+    spread: bool = True,
 ) -> tuple[_core.BinnedDataset, TableSchema]:
     """Bin a table; return it with the schema completed by what training saw.
 
-    A table of several fits is binned once, by the weights that all of them share.
+    A table of several fits is binned once, by the weights that all of them share. Codes of sparse
+    columns are spread out, one for each row, unless `spread` is false.
     """
     from committee.base.params import check_int  # loads scikit-learn, which reading does not need
 
     max_bins = check_int("max_bins", model.max_bins, 2, 255)
+    if table.has_sparse and (spread or exact):
+        check_cells(table.n_rows, table.n_features, type(model).__name__)
     n_levels = [len(feature.levels or ()) for feature in schema.features]
 
     def bin_by(own: _core.Table, by: Floats | None) -> _core.BinnedDataset:
@@ -455,11 +468,11 @@ def bin_table(
             what = "ranks of values" if exact else f"at most {max_bins} bins a column"
             _log.debug("%d rows in %s; columns: %s", own.n_rows, what, kinds)
         return _core.BinnedDataset(
-            own, by, n_levels, max_bins=max_bins, exact=exact, n_threads=n_threads
+            own, by, n_levels, max_bins=max_bins, exact=exact, n_threads=n_threads, spread=spread
         )
 
     if isinstance(table, SharedTable):
-        dataset = table.binned((max_bins, exact), bin_by)
+        dataset = table.binned((max_bins, exact, spread), bin_by)
     else:
         dataset = bin_by(table, weights)
     return dataset, schema.completed(dataset)

@@ -133,7 +133,7 @@ void StumpBooster::try_feature(std::size_t index, const StumpSearch& search, Spl
     scratch.cells.resize(n_classes * kGradientCells);
     for (std::size_t code = 0; code < n_classes; ++code) {
       cells[code] = feature.column.width == 1
-                        ? feature_cells(records_, histograms_[code], feature.index,
+                        ? feature_cells(records_, histograms_[code], feature.index, 0,
                                         scratch.cells.data() + code * kGradientCells)
                         : wide.levels[code].data();
     }

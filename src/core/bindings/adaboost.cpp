@@ -115,7 +115,7 @@ std::unique_ptr<StumpObject> make_stumps(nb::handle_t<DatasetObject> dataset,
                                          nb::handle_t<BoostedRows> rows,
                                          const std::string& criterion, double level_penalty,
                                          std::size_t n_threads) {
-  const BinnedDataset& binned = made(dataset).dataset;
+  const BinnedDataset& binned = spread_dataset(made(dataset));
   BoostedRows& boosted = made(rows);
   if (boosted.n_rows() != binned.n_rows()) {
     throw nb::value_error("rows and dataset must have as many rows");

@@ -64,8 +64,9 @@ Forest grow(const DatasetObject& dataset, std::size_t n_trees,
             std::uint64_t row_seed, const SamplingPlan* feature_plan, std::uint64_t feature_seed,
             bool balance_classes, double ccp_alpha, double leaf_smoothing, bool use_records,
             std::int64_t n_threads, nb::object progress) {
-  const std::size_t n_rows = dataset.dataset.n_rows();
-  const std::size_t n_features = dataset.dataset.n_features();
+  const BinnedDataset& binned = spread_dataset(dataset);
+  const std::size_t n_rows = binned.n_rows();
+  const std::size_t n_features = binned.n_features();
   const Target target = make_target(n_rows, classes, n_classes, reals);
   const GrowOptions tree_options = options_of(settings, n_features, target);
   const ForestOptions options{first_tree, n_trees,        tree_seed,    plan,
@@ -91,8 +92,7 @@ Forest grow(const DatasetObject& dataset, std::size_t n_trees,
   const auto weight_span = weights_of(weights, n_rows);
   const auto count_span = span_of(counts, n_rows, "counts");
   return run_monitored(progress, [&](Monitor& monitor) {
-    return grow_forest(dataset.dataset, target, weight_span, count_span, tree_options, options,
-                       monitor);
+    return grow_forest(binned, target, weight_span, count_span, tree_options, options, monitor);
   });
 }
 

@@ -30,7 +30,8 @@ std::unique_ptr<DatasetObject> make_dataset(nb::handle_t<TableObject> table,
                                             const std::optional<Vector<double>>& weights,
                                             std::vector<std::uint32_t> n_levels,
                                             std::uint32_t max_bins, bool exact,
-                                            std::size_t n_threads, nb::object progress) {
+                                            std::size_t n_threads, bool spread,
+                                            nb::object progress) {
   const TableView& view = made(table).view();
   if (max_bins < 2 || max_bins > kMaxBins) throw nb::value_error("max_bins must be in [2, 255]");
   if (view.n_features() >= Node::kMaxFeatures) {
@@ -40,7 +41,7 @@ std::unique_ptr<DatasetObject> make_dataset(nb::handle_t<TableObject> table,
   const auto weight_span = weights_of(weights, view.n_rows);
   // The Python object joins the dataset only when the GIL is held again.
   BinnedDataset dataset = run_monitored(progress, [&](Monitor& monitor) {
-    const BinningOptions options{max_bins, exact, n_threads};
+    const BinningOptions options{max_bins, exact, n_threads, spread};
     return BinnedDataset(view, weight_span, n_levels, options, monitor);
   });
   return std::make_unique<DatasetObject>(DatasetObject{nb::borrow(table), std::move(dataset)});
@@ -76,6 +77,14 @@ nb::ndarray<nb::numpy, std::uint32_t> codes_of(const DatasetObject& self, std::s
 }
 
 }  // namespace
+
+const BinnedDataset& spread_dataset(const DatasetObject& self) {
+  for (std::size_t i = 0; i < self.dataset.n_features(); ++i) {
+    if (self.dataset.feature(i).sparse == nullptr) continue;
+    throw nb::value_error("codes must be spread out for this; make the dataset with spread=True");
+  }
+  return self.dataset;
+}
 
 Target make_target(std::size_t n_rows, const std::optional<Matrix<std::int32_t>>& classes,
                    const std::vector<std::uint32_t>& n_classes,
@@ -189,21 +198,22 @@ TreeObject grow(const DatasetObject& self, const std::optional<Matrix<std::int32
                 const std::optional<Vector<double>>& weights,
                 const std::optional<Vector<std::uint32_t>>& counts, const nb::dict& settings,
                 nb::object progress, bool use_records) {
-  const std::size_t n_rows = self.dataset.n_rows();
+  const BinnedDataset& binned = spread_dataset(self);
+  const std::size_t n_rows = binned.n_rows();
   const Target target = make_target(n_rows, classes, n_classes, reals);
-  const GrowOptions options = options_of(settings, self.dataset.n_features(), target);
+  const GrowOptions options = options_of(settings, binned.n_features(), target);
   const auto weight_span = weights_of(weights, n_rows);
   const auto count_span = span_of(counts, n_rows, "counts");
   return TreeObject(run_monitored(progress, [&](Monitor& monitor) {
     Entries entries = make_entries(n_rows, weight_span, count_span);
     if (entries.size() == 0) throw std::invalid_argument("no row has a positive weight");
-    if (!use_records) return grow_tree(self.dataset, target, std::move(entries), options, monitor);
-    if (!fits_records(self.dataset)) throw std::invalid_argument("codes do not fit records");
+    if (!use_records) return grow_tree(binned, target, std::move(entries), options, monitor);
+    if (!fits_records(binned)) throw std::invalid_argument("codes do not fit records");
     if (options.criterion == Criterion::kAbsoluteError) {
       throw std::invalid_argument("absolute error is not searched in records");
     }
-    const RecordMatrix records = make_records(self.dataset, options.n_threads);
-    return grow_tree(self.dataset, target, std::move(entries), options, monitor, &records);
+    const RecordMatrix records = make_records(binned, options.n_threads);
+    return grow_tree(binned, target, std::move(entries), options, monitor, &records);
   }));
 }
 
@@ -214,7 +224,8 @@ void register_grower(nb::module_& m) {
                             "A table with one small integer, a code, for each cell.")
       .def(nb::new_(&make_dataset), nb::arg("table"), nb::arg("weights") = nb::none(),
            nb::arg("n_levels") = std::vector<std::uint32_t>(), nb::arg("max_bins") = kMaxBins,
-           nb::arg("exact") = false, nb::arg("n_threads") = 1, nb::arg("progress") = nb::none())
+           nb::arg("exact") = false, nb::arg("n_threads") = 1, nb::arg("spread") = true,
+           nb::arg("progress") = nb::none())
       .def_prop_ro("n_rows", [](const DatasetObject& self) { return self.dataset.n_rows(); })
       .def_prop_ro("n_features",
                    [](const DatasetObject& self) { return self.dataset.n_features(); })

@@ -23,6 +23,10 @@ struct DatasetObject {
   BinnedDataset dataset;
 };
 
+// The dataset, of which every row has its codes: ValueError where those of sparse columns are not
+// spread out.
+const BinnedDataset& spread_dataset(const DatasetObject& self);
+
 // The target of a fit: class codes, or reals.
 Target make_target(std::size_t n_rows, const std::optional<Matrix<std::int32_t>>& classes,
                    const std::vector<std::uint32_t>& n_classes,

@@ -105,7 +105,8 @@ nb::tuple grow(const DatasetObject& self, const std::optional<Matrix<std::int32_
                const std::vector<std::uint32_t>& n_classes,
                const std::optional<Vector<double>>& weights, const nb::dict& settings,
                nb::object progress) {
-  const std::size_t n_rows = self.dataset.n_rows();
+  const BinnedDataset& binned = spread_dataset(self);
+  const std::size_t n_rows = binned.n_rows();
   const Target target = make_target(n_rows, classes, n_classes, std::nullopt);
   if (target.n_outputs != 1) throw nb::value_error("the target must have one column");
   const QuinlanOptions options = quinlan_options(settings);
@@ -113,7 +114,7 @@ nb::tuple grow(const DatasetObject& self, const std::optional<Matrix<std::int32_
   QuinlanTree grown = run_monitored(progress, [&](Monitor& monitor) {
     const Entries entries = make_entries(n_rows, weight_span, {});
     if (entries.size() == 0) throw std::invalid_argument("no row has a positive weight");
-    return grow_quinlan(self.dataset, target, entries, options, monitor);
+    return grow_quinlan(binned, target, entries, options, monitor);
   });
   const nb::dict growth = growth_arrays(grown.growth);
   return nb::make_tuple(TreeObject(std::move(grown.tree)), growth);

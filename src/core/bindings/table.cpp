@@ -127,6 +127,40 @@ TableObject TableObject::from_matrix(nb::handle matrix) {
   return table;
 }
 
+TableObject TableObject::from_sparse(std::int64_t n_rows, const Vector<std::int64_t>& begins,
+                                     const Vector<std::int32_t>& rows,
+                                     const Vector<double>& values) {
+  TableObject table(n_rows);
+  const std::size_t n_stored = rows.shape(0);
+  check_length("values", values.shape(0), n_stored, "stored rows");
+  const bool is_whole = begins.shape(0) > 0 && begins.data()[0] == 0 &&
+                        begins.data()[begins.shape(0) - 1] == static_cast<std::int64_t>(n_stored);
+  if (!is_whole || !std::is_sorted(begins.data(), begins.data() + begins.shape(0))) {
+    throw nb::value_error("begins must go from 0 to the number of stored rows and not fall");
+  }
+  const std::size_t n_features = begins.shape(0) - 1;
+  check_n_features(n_features);
+  for (std::size_t i = 0; i < n_features; ++i) {
+    const auto begin = static_cast<std::size_t>(begins.data()[i]);
+    const std::span stored(rows.data() + begin,
+                           static_cast<std::size_t>(begins.data()[i + 1]) - begin);
+    const auto does_not_rise = [](std::int32_t a, std::int32_t b) { return a >= b; };
+    if (std::adjacent_find(stored.begin(), stored.end(), does_not_rise) != stored.end() ||
+        (!stored.empty() && (stored.front() < 0 || stored.back() >= n_rows))) {
+      throw nb::value_error(
+          ("column " + std::to_string(i) + ": the stored rows must ascend and be rows of the table")
+              .c_str());
+    }
+    ColumnView column{reinterpret_cast<const std::byte*>(values.data() + begin), sizeof(double),
+                      ValueType::kSparse, nullptr, stored};
+    table.view_.columns.push_back(column);
+  }
+  table.view_.kinds.assign(n_features, FeatureKind::kReal);
+  table.stored_rows_.push_back(rows);
+  table.stored_values_.push_back(values);
+  return table;
+}
+
 void TableObject::add_from(nb::handle_t<TableObject> table, std::size_t feature) {
   const TableView& other = made(table).view();
   check_feature(feature, other);
@@ -161,6 +195,10 @@ void register_table(nb::module_& m) {
                    "mask: numpy.typing.NDArray[numpy.uint8] | None = None) -> None"))
       .def_static("from_matrix", &TableObject::from_matrix, nb::arg("matrix"),
                   nb::sig("def from_matrix(matrix: numpy.typing.NDArray[typing.Any]) -> Table"))
+      .def_static("from_sparse", &TableObject::from_sparse, nb::arg("n_rows"),
+                  nb::arg("begins").noconvert(), nb::arg("rows").noconvert(),
+                  nb::arg("values").noconvert(),
+                  "Return the columns of a CSC matrix: zero where no value is stored.")
       .def("add_from", &TableObject::add_from, nb::arg("table"), nb::arg("feature"),
            nb::sig("def add_from(self, table: Table, feature: int) -> None"),
            "Add a column of another table, without a copy.")
@@ -169,6 +207,12 @@ void register_table(nb::module_& m) {
            "A number for each row that depends on its cells and on its number in keys.")
       .def_prop_ro("n_rows", [](const TableObject& table) { return table.view().n_rows; })
       .def_prop_ro("n_features", [](const TableObject& table) { return table.view().n_features(); })
+      .def_prop_ro("has_sparse",
+                   [](const TableObject& table) {
+                     const auto& columns = table.view().columns;
+                     return std::any_of(columns.begin(), columns.end(),
+                                        [](const ColumnView& each) { return each.is_sparse(); });
+                   })
       .def_prop_ro("kinds", [](const TableObject& table) {
         std::vector<int> kinds;
         for (const FeatureKind kind : table.view().kinds) kinds.push_back(static_cast<int>(kind));

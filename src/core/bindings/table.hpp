@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "arrays.hpp"
 #include "buffer.hpp"
 #include "data/column.hpp"
 
@@ -22,6 +23,11 @@ class TableObject {
   // All columns of a matrix as real features.
   static TableObject from_matrix(nb::handle matrix);
 
+  // Columns of a matrix of which only some values are stored: those of the rows[begins[i]] up to
+  // rows[begins[i + 1]] in column i, ascending. All others are zero.
+  static TableObject from_sparse(std::int64_t n_rows, const Vector<std::int64_t>& begins,
+                                 const Vector<std::int32_t>& rows, const Vector<double>& values);
+
   // A column of another table, which is kept alive.
   void add_from(nb::handle_t<TableObject> table, std::size_t feature);
 
@@ -33,6 +39,8 @@ class TableObject {
   TableView view_;
   std::vector<Buffer> buffers_;
   std::vector<std::vector<std::uint8_t>> mask_copies_;  // of masks that are not contiguous
+  std::vector<Vector<std::int32_t>> stored_rows_;       // of sparse columns
+  std::vector<Vector<double>> stored_values_;
   std::vector<nb::object> origins_;  // tables whose arrays this one looks at as well
 };
 

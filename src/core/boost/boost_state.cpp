@@ -1,5 +1,6 @@
 #include "boost/boost_state.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "base/quantize.hpp"
@@ -30,6 +31,23 @@ bool is_exact(const BinnedDataset& binned) {
   return false;
 }
 
+// Marks sparse features no split of which has enough rows: one side has none of the rest. Draws
+// know nothing of this. Empty where rows count several times, and so often as is drawn later.
+std::vector<std::uint8_t> too_rare_features(const ByteColumns& columns, std::int64_t min_rows_leaf,
+                                            bool rows_count_once) {
+  std::vector<std::uint8_t> marks;
+  if (!rows_count_once) return marks;
+  for (std::size_t feature = 0; feature < columns.size(); ++feature) {
+    const SparseCodes* const sparse = columns.column(feature).sparse;
+    if (sparse == nullptr) continue;
+    const auto n_rest = std::count(sparse->codes.begin(), sparse->codes.end(), sparse->rest);
+    if (static_cast<std::int64_t>(sparse->codes.size()) - n_rest >= min_rows_leaf) continue;
+    marks.resize(columns.size());
+    marks[feature] = 1;
+  }
+  return marks;
+}
+
 }  // namespace
 
 BoostState::BoostState(const BinnedDataset& binned, const BoostOptions& boost_options,
@@ -46,6 +64,8 @@ BoostState::BoostState(const BinnedDataset& binned, const BoostOptions& boost_op
     marks.resize(binned.n_rows());
   } else {
     records = make_record_groups(columns.all(), binned.n_rows(), options.n_threads);
+    too_rare =
+        too_rare_features(columns, options.min_rows_leaf, weights.empty() || !are_repetitions);
   }
 }
 

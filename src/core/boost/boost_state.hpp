@@ -33,6 +33,7 @@ struct BoostState {
   bool are_repetitions;
   std::vector<std::uint32_t> counts;  // how often each row counts; empty: once
   ByteColumns columns;
+  std::vector<std::uint8_t> too_rare;   // features with too few rows of other codes than their rest
   RecordGroups records;                 // binned
   std::optional<SortedColumns> sorted;  // exact
   std::vector<std::uint8_t> marks;      // exact: of each row

@@ -14,6 +14,7 @@
 #include "boost/node_features.hpp"
 #include "boost/node_rows.hpp"
 #include "boost/node_steps.hpp"
+#include "boost/row_counts.hpp"
 #include "tree/step.hpp"
 
 namespace committee {
@@ -144,33 +145,21 @@ class Booster::Grower {
     return n_rows;
   }
 
-  // How many rows of each code the leaf has.
-  std::vector<std::uint32_t> count_codes(const Leaf& leaf, std::uint32_t feature) const {
-    std::vector<std::uint32_t> counts(kGradientCells, 0);
-    const auto* codes = codes_of(feature);
-    state_.rows.for_each(
-        leaf.range, [&](std::size_t row, std::uint32_t count) { counts[codes[row]] += count; });
-    return counts;
-  }
-
-  const std::uint8_t* codes_of(std::uint32_t feature) const {
-    return state_.columns.codes(feature);
-  }
-
   // Whether both sides have enough rows. Mostly the hessians say so.
-  bool has_enough_rows(const Leaf& leaf, const BoostSplit& split) const {
+  bool has_enough_rows(const Leaf& leaf, const BoostSplit& split, RowCounts& rows) const {
     if (state_.gradients.counts_rows || options_.min_rows_leaf <= 1) return true;
     const bool is_left_sure = search_->has_enough_rows(split.left);
     const bool is_right_sure = search_->has_enough_rows(leaf.node.total - split.left);
     if (is_left_sure && is_right_sure) return true;
-    const SideOfCode sides = split.sides(state_.columns.column(split.feature));
-    const auto* codes = codes_of(split.feature);
+    const CodeColumn& column = state_.columns.column(split.feature);
+    const SideOfCode sides = split.sides(column);
+    const std::vector<std::uint32_t> counts = rows.by_code(column);
     std::int64_t n_left = 0;
     std::int64_t n_rows = 0;
-    state_.rows.for_each(leaf.range, [&](std::size_t row, std::uint32_t count) {
-      n_rows += count;
-      n_left += sides[codes[row]] * std::int64_t{count};
-    });
+    for (std::uint32_t code = 0; code < column.n_codes(); ++code) {
+      n_rows += counts[code];
+      n_left += sides[code] * std::int64_t{counts[code]};
+    }
     return n_left >= options_.min_rows_leaf && n_rows - n_left >= options_.min_rows_leaf;
   }
 
@@ -181,15 +170,17 @@ class Booster::Grower {
     BoostSplit& best = leaf.split;
     BoostSplit better;  // of one feature; keeps its memory for the next
     std::array<std::int64_t, kGradientCells> scratch;
+    RowCounts rows(state_.rows, leaf.range, state_.dataset.n_rows());
     for (const std::uint32_t feature : features_.of_node(leaf.index, leaf.depth, leaf.path)) {
       if (leaf.n_rows() >= kParallelRows) monitor_.check();
+      if (!state_.too_rare.empty() && state_.too_rare[feature] != 0) continue;
       const std::int64_t* const cells =
-          feature_cells(state_.records, leaf.histogram, feature, scratch.data());
+          feature_cells(state_.records, leaf.histogram, feature, leaf.node.total, scratch.data());
       better.gain = best.gain;
       if (!search_->try_feature(cells, leaf.node, feature, {}, better)) continue;
-      if (!has_enough_rows(leaf, better)) {
+      if (!has_enough_rows(leaf, better, rows)) {
         better.gain = best.gain;
-        const auto counts = count_codes(leaf, feature);
+        const auto counts = rows.by_code(state_.columns.column(feature));
         if (!search_->try_feature(cells, leaf.node, feature, counts, better)) continue;
       }
       std::swap(best, better);
@@ -231,11 +222,13 @@ class Booster::Grower {
 
   void try_levels(const Leaf& leaf, std::uint32_t feature, BoostSplit& split) const {
     std::array<std::int64_t, kGradientCells> cells{};
-    const std::uint8_t* const codes = codes_of(feature);
+    const FeatureCodes codes = state_.columns.codes(feature);
     state_.rows.for_each(leaf.range, [&](std::size_t row, std::uint32_t) {
       cells[codes[row]] += state_.gradients.packed[row];
     });
-    search_->try_feature(cells.data(), leaf.node, feature, count_codes(leaf, feature), split);
+    RowCounts rows(state_.rows, leaf.range, state_.dataset.n_rows());
+    search_->try_feature(cells.data(), leaf.node, feature,
+                         rows.by_code(state_.columns.column(feature)), split);
   }
 
   std::size_t divide_exactly(const Leaf& leaf) {
@@ -306,7 +299,8 @@ class Booster::Grower {
     const SideOfCode sides = split.sides(state_.columns.column(split.feature));
     const std::size_t n_left =
         state_.sorted ? divide_exactly(leaf)
-                      : state_.rows.divide(leaf.range, codes_of(split.feature), sides, n_threads_);
+                      : state_.rows.divide(leaf.range, state_.columns.codes(split.feature).get(),
+                                           sides, n_threads_);
     write_split(leaf, sides);
     std::array<Leaf, 2> children{child_of(leaf, 0), child_of(leaf, 1)};
     auto& [left, right] = children;

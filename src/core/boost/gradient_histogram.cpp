@@ -9,6 +9,7 @@
 
 #include "base/simd.hpp"
 #include "base/thread_pool.hpp"
+#include "boost/sparse_bundles.hpp"
 
 namespace committee {
 namespace {
@@ -29,7 +30,7 @@ std::vector<RecordPlace> place_features(std::span<const CodeColumn> columns, std
   n_bytes = 0;
   for (std::uint32_t feature = 0; feature < columns.size(); ++feature) {
     const std::uint32_t n_codes = columns[feature].n_codes();
-    if (n_codes < 2 || columns[feature].width != 1) continue;
+    if (n_codes < 2 || columns[feature].width != 1 || columns[feature].sparse != nullptr) continue;
     places[feature].n_codes = n_codes;
     if (n_codes <= kFewCodes) {
       few.push_back(feature);
@@ -63,7 +64,7 @@ class RecordBytes {
       : bytes(n_bytes, nullptr) {
     for (std::size_t feature = 0; feature < places.size(); ++feature) {
       const RecordPlace& place = places[feature];
-      if (place.n_codes == 0) continue;
+      if (place.n_codes == 0 || place.first != 0) continue;
       const auto* const codes = static_cast<const std::uint8_t*>(columns[feature].codes);
       if (place.is_alone()) {
         bytes[place.byte] = codes;
@@ -174,8 +175,20 @@ RecordGroups make_record_groups(std::span<const CodeColumn> columns, std::size_t
                                 std::size_t n_threads) {
   RecordGroups records;
   records.places = place_features(columns, records.n_bytes);
+  const SparseBundles bundles(columns, n_rows);
+  for (const BundledFeature& one : bundles.features()) {
+    RecordPlace& place = records.places[one.feature];
+    place.byte = static_cast<std::uint32_t>(records.n_bytes) + one.bundle;
+    place.n_codes = columns[one.feature].n_codes();
+    place.first = one.first;
+    place.rest = columns[one.feature].sparse->rest;
+  }
+  RecordBytes source(columns, records.places, records.n_bytes, n_rows);
+  for (const std::vector<std::uint8_t>& bytes : bundles.bytes()) {
+    source.bytes.push_back(bytes.data());
+  }
+  records.n_bytes = source.bytes.size();
   if (records.n_bytes == 0) return records;
-  const RecordBytes source(columns, records.places, records.n_bytes, n_rows);
   const std::size_t n_groups = (records.n_bytes + kGroup - 1) / kGroup;
   records.width = (records.n_bytes + n_groups - 1) / n_groups;
   // A power of two: no record is in two cache lines. Whole words.
@@ -237,10 +250,20 @@ std::int64_t sum_of_rows(const GradientHistogram& histogram) {
 }
 
 const std::int64_t* feature_cells(const RecordGroups& records, const GradientHistogram& histogram,
-                                  std::size_t feature, std::int64_t* scratch) {
+                                  std::size_t feature, std::int64_t total, std::int64_t* scratch) {
   const RecordPlace& place = records.places[feature];
   const std::int64_t* const cells = histogram.data() + place.byte * kGradientCells;
   if (place.is_alone()) return cells;
+  if (place.first != 0) {
+    const std::int64_t* own = cells + place.first;
+    for (std::uint32_t code = 0; code < place.n_codes; ++code) {
+      if (code == place.rest) continue;
+      scratch[code] = *own++;
+      total -= scratch[code];
+    }
+    scratch[place.rest] = total;
+    return scratch;
+  }
   std::fill_n(scratch, place.n_codes, std::int64_t{0});
   const std::uint32_t period = place.divisor * place.n_codes;
   for (std::uint32_t base = 0; base < place.n_joint; base += period) {

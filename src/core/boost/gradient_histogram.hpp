@@ -25,13 +25,17 @@ constexpr std::size_t kGradientCells = 264;  // of one byte of a record
 // kGradientCells cells a byte, packed as GradientRows are.
 using GradientHistogram = std::vector<std::int64_t>;
 
-// Where a feature is in a record: its code is byte / divisor % n_codes.
+// Where a feature is in a record: its code is byte / divisor % n_codes. Sparse features are in
+// bundles (sparse_bundles.hpp): a byte is the number `first` or one of those behind it where the
+// code of the feature is not `rest`.
 struct RecordPlace {
   std::uint32_t byte = 0;
   std::uint32_t divisor = 1;
   std::uint32_t n_codes = 0;  // 0: in no record
   std::uint32_t n_joint = 0;  // codes of the whole byte
-  bool is_alone() const { return n_joint == n_codes; }
+  std::uint32_t first = 0;    // in a bundle; 0: in none
+  std::uint32_t rest = 0;
+  bool is_alone() const { return n_joint == n_codes && first == 0; }
 };
 
 // The codes of a dataset row by row, in groups of bytes.
@@ -63,9 +67,9 @@ void subtract_histogram(GradientHistogram& parent, const GradientHistogram& chil
 // The sum of all rows: of any byte, the first one.
 std::int64_t sum_of_rows(const GradientHistogram& histogram);
 
-// The sums of one feature by code; `scratch`, of kGradientCells cells, is used where it shares its
-// byte.
+// The sums of one feature by code; `total` is the sum of all rows, and `scratch`, of kGradientCells
+// cells, is used where it shares its byte.
 const std::int64_t* feature_cells(const RecordGroups& records, const GradientHistogram& histogram,
-                                  std::size_t feature, std::int64_t* scratch);
+                                  std::size_t feature, std::int64_t total, std::int64_t* scratch);
 
 }  // namespace committee

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 
@@ -63,6 +64,8 @@ BinnedDataset::BinnedDataset(const TableView& table, std::span<const double> wei
   }
   const std::vector<std::uint64_t> whole = whole_weights(weights);
   const std::size_t n_rows = table.n_rows;
+  const std::uint64_t total_weight =
+      whole.empty() ? n_rows : std::accumulate(whole.begin(), whole.end(), std::uint64_t{0});
   std::optional<ScratchPool<GroupScratch>> pool(std::in_place);
   const auto read_feature = [&](std::size_t index, const ColumnView& column,
                                 BinningScratch& scratch) {
@@ -70,6 +73,8 @@ BinnedDataset::BinnedDataset(const TableView& table, std::span<const double> wei
     feature.kind = table_.kinds[index];
     if (feature.kind == FeatureKind::kCategory) {
       copy_levels(feature, column, n_rows, whole, n_levels[index]);
+    } else if (column.is_sparse()) {
+      bin_sparse(feature, column, {n_rows, whole, total_weight}, options, scratch);
     } else {
       bin_values(feature, column, n_rows, whole, options, scratch);
     }
@@ -104,18 +109,27 @@ BinnedDataset::BinnedDataset(const BinnedDataset& whole, const TableView& table,
     own.low = all.low;
     own.high = all.high;
     own.column.n_values = all.column.n_values;
-    visit_codes(all.column, [&](const auto* codes) {
+    const auto copy = [&](auto code_of) {
       const std::uint32_t missing = all.column.missing_code();
       own.column.has_missing =
           all.column.has_missing && std::any_of(rows.begin(), rows.end(), [&](std::uint32_t row) {
-            return std::uint32_t{codes[row]} == missing;
+            return std::uint32_t{code_of(row)} == missing;
           });
       // Codes are as wide as there are codes: without missing values that may be less than there.
       with_allocated_codes(own, rows.size(), own.column.n_codes(), [&](auto out) {
         using Code = typename decltype(out)::value_type;
-        for (std::size_t i = 0; i < rows.size(); ++i) out[i] = static_cast<Code>(codes[rows[i]]);
+        for (std::size_t i = 0; i < rows.size(); ++i) out[i] = static_cast<Code>(code_of(rows[i]));
       });
-    });
+    };
+    if (all.sparse == nullptr) {
+      visit_codes(all.column, [&](const auto* codes) {
+        copy([codes](std::uint32_t row) { return codes[row]; });
+      });
+    } else if (table_.columns[index].is_sparse()) {
+      take_sparse(own, all, table_.columns[index]);
+    } else {
+      copy([&](std::uint32_t row) { return all.sparse->at(row); });
+    }
   });
 }
 

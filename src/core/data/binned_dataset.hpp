@@ -14,15 +14,18 @@
 
 #include "base/monitor.hpp"
 #include "data/column.hpp"
+#include "data/sparse_codes.hpp"
 
 namespace committee {
 
 constexpr std::uint32_t kMaxBins = 255;
 
 // A view on the codes of one feature for a set of rows; bytes per code: 1, 2 or 4. Codes lie side
-// by side, unless they are part of records (see block.hpp), a stride of bytes apart.
+// by side, unless they are part of records (see block.hpp), a stride of bytes apart. Boosting
+// leaves the codes of sparse columns as they are: `codes` is null then.
 struct CodeColumn {
   const void* codes = nullptr;
+  const SparseCodes* sparse = nullptr;
   std::uint8_t width = 1;
   bool has_missing = false;
   std::uint32_t n_values = 0;
@@ -32,13 +35,14 @@ struct CodeColumn {
   std::uint32_t missing_code() const { return n_values; }
   std::uint32_t at(std::size_t row) const {
     if (stride != 0) return static_cast<const std::uint8_t*>(codes)[row * stride];
+    if (sparse != nullptr) return sparse->at(row);
     if (width == 1) return static_cast<const std::uint8_t*>(codes)[row];
     if (width == 2) return static_cast<const std::uint16_t*>(codes)[row];
     return static_cast<const std::uint32_t*>(codes)[row];
   }
 };
 
-// Calls visit(pointer to the codes as their integer type); not for records.
+// Calls visit(pointer to the codes as their integer type); not for records and sparse codes.
 template <typename Visit>
 decltype(auto) visit_codes(const CodeColumn& column, Visit&& visit) {
   if (column.width == 1) return visit(static_cast<const std::uint8_t*>(column.codes));
@@ -55,12 +59,14 @@ struct BinningOptions {
   std::uint32_t max_bins = kMaxBins;
   bool exact = false;
   std::size_t n_threads = 1;
+  bool spread = true;  // whether binned codes of sparse columns are written for every row
 };
 
 struct BinnedFeature {
   FeatureKind kind = FeatureKind::kReal;
   CodeColumn column;
   std::unique_ptr<std::byte[]> storage;  // what column.codes points to
+  std::unique_ptr<SparseCodes> sparse;   // what column.sparse points to
   std::vector<Value> low;                // binned: smallest and largest value of each bin;
   std::vector<Value> high;               // exact: empty, the table itself is read
 };

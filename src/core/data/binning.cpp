@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <stdexcept>
+#include <utility>
 
 namespace committee {
 namespace {
@@ -119,29 +121,35 @@ void find_bins(const Key* ends, const Key* keys, std::uint32_t* bins) {
   }
 }
 
+// Cuts a column into bins; returns the ends of the bins as find_bins wants them. The last bin has
+// no end: it also takes rows of weight zero beyond the largest value.
 template <typename Keys>
-void bin_feature(BinnedFeature& feature, const ColumnView& column, std::size_t n_rows,
-                 std::span<const std::uint64_t> weights, std::uint32_t max_bins,
-                 BinningScratch& scratch) {
+std::vector<typename Keys::Key> set_bins(BinnedFeature& feature,
+                                         std::span<const WeightedKey> distinct,
+                                         std::uint32_t max_bins) {
   using Key = typename Keys::Key;
-  bool has_missing = false;
-  const std::vector<WeightedKey> distinct =
-      distinct_keys<Keys>(column, n_rows, weights, scratch, has_missing);
   const std::vector<std::size_t> last_of_bin = cut_into_bins(distinct, max_bins);
-
   std::vector<Key> ends(256, std::numeric_limits<Key>::max());
   std::size_t first = 0;
   for (std::size_t bin = 0; bin < last_of_bin.size(); ++bin) {
     const std::size_t last = last_of_bin[bin];
     feature.low.push_back(Keys::value(static_cast<Key>(distinct[first].key)));
     feature.high.push_back(Keys::value(static_cast<Key>(distinct[last].key)));
-    ends[bin] = static_cast<Key>(distinct[last].key);
+    if (bin + 1 < last_of_bin.size()) ends[bin] = static_cast<Key>(distinct[last].key);
     first = last + 1;
   }
   feature.column.n_values = static_cast<std::uint32_t>(last_of_bin.size());
-  feature.column.has_missing = has_missing;
-  // The last bin has no end: it also takes rows of weight zero beyond the largest value.
-  if (!last_of_bin.empty()) ends[last_of_bin.size() - 1] = std::numeric_limits<Key>::max();
+  return ends;
+}
+
+template <typename Keys>
+void bin_feature(BinnedFeature& feature, const ColumnView& column, std::size_t n_rows,
+                 std::span<const std::uint64_t> weights, std::uint32_t max_bins,
+                 BinningScratch& scratch) {
+  using Key = typename Keys::Key;
+  const std::vector<WeightedKey> distinct =
+      distinct_keys<Keys>(column, n_rows, weights, scratch, feature.column.has_missing);
+  const std::vector<Key> ends = set_bins<Keys>(feature, distinct, max_bins);
   const std::uint32_t last_code = feature.column.n_codes() == 0 ? 0 : feature.column.n_codes() - 1;
   const std::span<std::uint8_t> codes = allocate_codes<std::uint8_t>(feature, n_rows);
   std::array<Key, kTogether> keys{};
@@ -273,7 +281,123 @@ void bin_keys(BinnedFeature& feature, const ColumnView& column, std::size_t n_ro
   }
 }
 
+// ---- sparse columns ----
+
+// The sorted distinct values of a sparse column with their weights. All zeros are one value, which
+// is there where any of them has a weight.
+std::vector<WeightedKey> distinct_of_sparse(const ColumnView& column, const RowsToBin& rows,
+                                            BinningScratch& scratch, bool& has_missing) {
+  auto [keys, spare] = scratch.rows<std::uint64_t>();
+  keys.clear();
+  std::uint64_t zeros = rows.total_weight;
+  const auto weight_of = [&](std::size_t place) {
+    return rows.weights.empty() ? std::uint64_t{1}
+                                : rows.weights[static_cast<std::size_t>(column.stored[place])];
+  };
+  for (std::size_t place = 0; place < column.stored.size(); ++place) {
+    const std::uint64_t weight = weight_of(place);
+    zeros -= weight;
+    if (weight == 0) continue;
+    const double value = column.stored_value(place);
+    if (std::isnan(value)) {
+      has_missing = true;
+    } else {
+      keys.push_back({sort_key(value), static_cast<std::uint32_t>(place)});
+    }
+  }
+  radix_sort(keys, spare);
+  std::vector<WeightedKey> distinct;
+  const auto append = [&distinct](std::uint64_t key, std::uint64_t weight) {
+    if (weight == 0) return;
+    if (distinct.empty() || distinct.back().key != key) distinct.push_back({key, 0});
+    distinct.back().weight += weight;
+  };
+  const std::uint64_t zero = sort_key(0.0);
+  for (const auto& item : keys) {
+    if (item.key >= zero) append(zero, std::exchange(zeros, 0));
+    append(item.key, weight_of(item.row));
+  }
+  append(zero, zeros);
+  return distinct;
+}
+
+// Writes the codes of the stored rows and of the rest; missing values are known.
+void write_sparse_codes(BinnedFeature& feature, const ColumnView& column,
+                        std::span<const std::uint64_t> ends) {
+  feature.sparse = std::make_unique<SparseCodes>();
+  feature.sparse->rows = column.stored;
+  feature.sparse->codes.resize(column.stored.size());
+  feature.column.sparse = feature.sparse.get();
+  const std::uint32_t missing = feature.column.missing_code();
+  const std::uint32_t last_code = feature.column.n_codes() == 0 ? 0 : feature.column.n_codes() - 1;
+  std::array<std::uint64_t, kTogether> keys{};
+  std::array<std::uint32_t, kTogether> bins{};
+  keys[0] = sort_key(0.0);
+  find_bins(ends.data(), keys.data(), bins.data());
+  feature.sparse->rest = static_cast<std::uint8_t>(std::min(bins[0], last_code));
+  for (std::size_t first = 0; first < column.stored.size(); first += kTogether) {
+    const std::size_t n = std::min(kTogether, column.stored.size() - first);
+    for (std::size_t i = 0; i < n; ++i) keys[i] = sort_key(column.stored_value(first + i));
+    find_bins(ends.data(), keys.data(), bins.data());
+    for (std::size_t i = 0; i < n; ++i) {
+      const bool is_missing = std::isnan(column.stored_value(first + i));
+      const std::uint32_t code = std::min(is_missing ? missing : bins[i], last_code);
+      feature.sparse->codes[first + i] = static_cast<std::uint8_t>(code);
+    }
+  }
+}
+
+// Ranks for every row; those of rows of weight zero are never read.
+void rank_sparse(BinnedFeature& feature, const ColumnView& column, std::size_t n_rows,
+                 std::span<const WeightedKey> distinct) {
+  feature.column.n_values = static_cast<std::uint32_t>(distinct.size());
+  const std::uint32_t n_codes = feature.column.n_codes();
+  const auto rank_of = [&](double value) {
+    const auto is_before = [](const WeightedKey& a, std::uint64_t key) { return a.key < key; };
+    const auto found =
+        std::lower_bound(distinct.begin(), distinct.end(), sort_key(value), is_before);
+    const auto rank = static_cast<std::uint32_t>(found - distinct.begin());
+    return std::min(std::isnan(value) ? feature.column.missing_code() : rank,
+                    n_codes == 0 ? 0 : n_codes - 1);
+  };
+  with_allocated_codes(feature, n_rows, n_codes, [&](auto codes) {
+    using Code = typename decltype(codes)::value_type;
+    std::fill(codes.begin(), codes.end(), static_cast<Code>(rank_of(0.0)));
+    for (std::size_t place = 0; place < column.stored.size(); ++place) {
+      codes[static_cast<std::size_t>(column.stored[place])] =
+          static_cast<Code>(rank_of(column.stored_value(place)));
+    }
+  });
+}
+
+// Gives every row its code.
+void spread_codes(BinnedFeature& feature, std::size_t n_rows) {
+  feature.sparse->spread(allocate_codes<std::uint8_t>(feature, n_rows));
+  feature.column.sparse = nullptr;
+  feature.sparse.reset();
+}
+
 }  // namespace
+
+void bin_sparse(BinnedFeature& feature, const ColumnView& column, const RowsToBin& rows,
+                const BinningOptions& options, BinningScratch& scratch) {
+  const std::vector<WeightedKey> distinct =
+      distinct_of_sparse(column, rows, scratch, feature.column.has_missing);
+  if (options.exact) return rank_sparse(feature, column, rows.n_rows, distinct);
+  write_sparse_codes(feature, column, set_bins<DoubleKeys>(feature, distinct, options.max_bins));
+  if (options.spread) spread_codes(feature, rows.n_rows);
+}
+
+void take_sparse(BinnedFeature& feature, const BinnedFeature& whole, const ColumnView& column) {
+  std::vector<std::uint64_t> ends(256, std::numeric_limits<std::uint64_t>::max());
+  for (std::size_t bin = 0; bin + 1 < whole.high.size(); ++bin) {
+    ends[bin] = sort_key(whole.high[bin].real);
+  }
+  for (std::size_t place = 0; place < column.stored.size() && whole.column.has_missing; ++place) {
+    if (std::isnan(column.stored_value(place))) feature.column.has_missing = true;
+  }
+  write_sparse_codes(feature, column, ends);
+}
 
 void bin_values(BinnedFeature& feature, const ColumnView& column, std::size_t n_rows,
                 std::span<const std::uint64_t> weights, const BinningOptions& options,

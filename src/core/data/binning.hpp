@@ -36,6 +36,21 @@ void bin_values(BinnedFeature& feature, const ColumnView& column, std::size_t n_
                 std::span<const std::uint64_t> weights, const BinningOptions& options,
                 BinningScratch& scratch);
 
+// What is known of all rows of a table.
+struct RowsToBin {
+  std::size_t n_rows;
+  std::span<const std::uint64_t> weights;  // empty: one each
+  std::uint64_t total_weight;
+};
+
+// The same for a sparse real column, at the cost of its stored values; codes are spread out where
+// the options say so, or where they are exact.
+void bin_sparse(BinnedFeature& feature, const ColumnView& column, const RowsToBin& rows,
+                const BinningOptions& options, BinningScratch& scratch);
+
+// The codes of some rows of a sparse feature, which `column` shows; bins are known.
+void take_sparse(BinnedFeature& feature, const BinnedFeature& whole, const ColumnView& column);
+
 // Level numbers, which are the codes.
 void copy_levels(BinnedFeature& feature, const ColumnView& column, std::size_t n_rows,
                  std::span<const std::uint64_t> weights, std::uint32_t n_levels);

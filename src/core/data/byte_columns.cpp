@@ -9,7 +9,8 @@ namespace {
 constexpr std::uint32_t kMostCodes = 255;  // the last of 256 is for missing values
 }
 
-ByteColumns::ByteColumns(const BinnedDataset& dataset, std::span<const double> weights) {
+ByteColumns::ByteColumns(const BinnedDataset& dataset, std::span<const double> weights)
+    : n_rows_(dataset.n_rows()) {
   const std::size_t n_features = dataset.n_features();
   maps_.resize(n_features);
   own_.resize(n_features);

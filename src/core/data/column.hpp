@@ -6,11 +6,13 @@
 //   category  int32 level numbers; a negative number is missing or a level unseen in training
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace committee {
@@ -32,15 +34,43 @@ enum class ValueType : std::uint8_t {
   kInt64 = 2,
   kInt32 = 3,
   kUint8 = 4,
+  kSparse = 5,  // float64 where a value is stored, zero elsewhere
 };
 
 // One column: `stride` is in bytes, so a column of a row-major matrix is a view as well.
-// `missing` (one byte a row, may be null) marks missing integers.
+// `missing` (one byte a row, may be null) marks missing integers. A sparse column has a value for
+// each of its `stored` rows, which ascend.
 struct ColumnView {
   const std::byte* data = nullptr;
   std::ptrdiff_t stride = 0;
   ValueType type = ValueType::kFloat64;
   const std::uint8_t* missing = nullptr;
+  std::span<const std::int32_t> stored = {};
+  std::size_t first_row = 0;  // of the table, in the numbers of the stored rows
+
+  bool is_sparse() const { return type == ValueType::kSparse; }
+  // The place of the first stored row that is not before `row`.
+  std::size_t first_stored(std::size_t row) const {
+    row += first_row;
+    const auto is_before = [](std::int32_t a, std::size_t b) {
+      return static_cast<std::size_t>(a) < b;
+    };
+    return static_cast<std::size_t>(std::lower_bound(stored.begin(), stored.end(), row, is_before) -
+                                    stored.begin());
+  }
+  std::size_t stored_row(std::size_t place) const {
+    return static_cast<std::size_t>(stored[place]) - first_row;
+  }
+  double stored_value(std::size_t place) const {
+    double value;
+    std::memcpy(&value, data + place * sizeof(double), sizeof(double));
+    return value;
+  }
+  double sparse_at(std::size_t row) const {
+    const std::size_t place = first_stored(row);
+    const bool is_stored = place < stored.size() && stored_row(place) == row;
+    return is_stored ? stored_value(place) : 0.0;
+  }
 
   template <typename T>
   T at(std::size_t row) const {
@@ -74,6 +104,8 @@ inline double read_real(const ColumnView& column, std::size_t row) {
       return static_cast<double>(column.at<std::int32_t>(row));
     case ValueType::kUint8:
       return static_cast<double>(column.at<std::uint8_t>(row));
+    case ValueType::kSparse:
+      return column.sparse_at(row);
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
@@ -104,6 +136,7 @@ inline Integer read_integer(const ColumnView& column, std::size_t row) {
       return {column.at<std::uint8_t>(row), false};
     case ValueType::kFloat64:
     case ValueType::kFloat32:
+    case ValueType::kSparse:
       return ceil_to_integer(read_real(column, row));
   }
   return {0, true};

@@ -7,6 +7,7 @@ std::size_t size_of(ValueType type) {
   switch (type) {
     case ValueType::kFloat64:
     case ValueType::kInt64:
+    case ValueType::kSparse:
       return 8;
     case ValueType::kFloat32:
     case ValueType::kInt32:
@@ -46,7 +47,8 @@ std::vector<std::size_t> group_neighbours(const TableView& table) {
     const ColumnView& column = table.columns[i];
     const auto size = static_cast<std::ptrdiff_t>(size_of(column.type));
     const bool joins = !begins.empty() && i - begins.back() < kGroup && column.stride != size &&
-                       column.missing == nullptr && table.columns[i - 1].missing == nullptr &&
+                       !column.is_sparse() && column.missing == nullptr &&
+                       table.columns[i - 1].missing == nullptr &&
                        column.type == table.columns[i - 1].type &&
                        column.stride == table.columns[i - 1].stride &&
                        column.data == table.columns[i - 1].data + size;

@@ -38,6 +38,14 @@ void add_column(Range rows, std::span<std::uint64_t> keys, const Bits& bits) {
   for (std::size_t row = rows.begin; row < rows.end; ++row) keys[row] = mixed(keys[row], bits(row));
 }
 
+void add_sparse_column(const ColumnView& column, Range rows, std::span<std::uint64_t> keys) {
+  std::size_t place = column.first_stored(rows.begin);
+  add_column(rows, keys, [&](std::size_t row) {
+    const bool is_stored = place < column.stored.size() && column.stored_row(place) == row;
+    return real_bits(is_stored ? column.stored_value(place++) : 0.0);
+  });
+}
+
 void add_rows(const TableView& table, std::span<const std::vector<std::uint64_t>> level_keys,
               Range rows, std::span<std::uint64_t> keys) {
   for (std::size_t feature = 0; feature < table.n_features(); ++feature) {
@@ -47,6 +55,8 @@ void add_rows(const TableView& table, std::span<const std::vector<std::uint64_t>
         if (column.type == ValueType::kFloat64 && column.missing == nullptr) {  // the usual case
           add_column(rows, keys,
                      [&](std::size_t row) { return real_bits(column.at<double>(row)); });
+        } else if (column.is_sparse()) {
+          add_sparse_column(column, rows, keys);
         } else {
           add_column(rows, keys,
                      [&](std::size_t row) { return real_bits(read_real(column, row)); });

@@ -203,10 +203,11 @@ void for_blocks(const Forest& forest, const TableView& table, Reached reached,
     });
     return;
   }
+  const UsedFeatures used = UsedFeatures::of(forest, table.n_features());
   std::vector<std::optional<RoutingNodes>> nodes(forest.n_trees());
   const auto rewrite = [&](std::size_t i) {
     monitor.check();
-    nodes[i] = make_routing_nodes(*forest.trees[i]);
+    nodes[i] = make_routing_nodes(*forest.trees[i], used);
   };
   parallel_for(forest.n_trees(), n_threads, rewrite, &monitor);
   const std::size_t most = block_rows(table);
@@ -215,7 +216,7 @@ void for_blocks(const Forest& forest, const TableView& table, Reached reached,
   const auto walk_many = [&](std::size_t i) {
     const Range rows = chunk_range(table.n_rows, n_blocks, i);
     KeyRows keys;
-    copy_rows(table, rows, keys);
+    copy_rows(table, used, rows, keys);
     std::vector<std::uint32_t> which(rows.end - rows.begin);
     std::iota(which.begin(), which.end(), static_cast<std::uint32_t>(rows.begin));
     std::vector<std::uint32_t> leaves(which.size());

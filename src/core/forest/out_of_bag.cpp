@@ -83,7 +83,7 @@ class OutOfBag {
     Member member;
     member.tree = forest_.trees[index].get();
     counts_.lend([&](auto& counts) { member.rows = left_out_.rows(index, counts); });
-    member.nodes = make_routing_nodes(*member.tree);
+    member.nodes = make_routing_nodes(*member.tree, used_);
     member.loss.emplace(*member.tree, forest_.info, target,
                         target.is_classification ? Loss::kError : Loss::kSquaredError);
     if (hard) member.votes = as_votes(member.tree->values(), forest_.info);
@@ -93,7 +93,7 @@ class OutOfBag {
   // Predicts the rows of a block by the members; losses has one entry a member.
   void ask(std::span<const Member> members, Range block, TreeLoss* losses) {
     rows_.lend([&](KeyRows& keys) {
-      copy_rows(table_, block, keys);
+      copy_rows(table_, used_, block, keys);
       std::vector<std::uint32_t> leaves(block.end - block.begin);
       for (std::size_t i = 0; i < members.size(); ++i) {
         const Member& member = members[i];
@@ -129,6 +129,7 @@ class OutOfBag {
   std::span<std::uint32_t> n_votes_;
   ScratchPool<std::vector<std::uint32_t>> counts_;
   ScratchPool<KeyRows> rows_;
+  const UsedFeatures used_ = UsedFeatures::of(forest_, table_.n_features());
 };
 
 }  // namespace

@@ -236,7 +236,8 @@ class TreePermutation {
 PermutationLosses permute_features(const Forest& forest, const TableView& table,
                                    const Target& target, const LeftOut& left_out,
                                    const PermutationOptions& options, Monitor& monitor) {
-  const KeyRows keys = copy_table(table, options.n_threads);
+  const UsedFeatures used = UsedFeatures::all(table.n_features());
+  const KeyRows keys = copy_table(table, used, options.n_threads);
   PermutationLosses losses;
   losses.trees.resize(forest.n_trees());
   losses.increases.assign(forest.n_trees() * options.n_groups, 0.0);
@@ -248,7 +249,7 @@ PermutationLosses permute_features(const Forest& forest, const TableView& table,
     const std::span increases(losses.increases.data() + index * options.n_groups, options.n_groups);
     std::vector<std::uint32_t> rows;
     draws.lend([&](auto& counts) { rows = left_out.rows(index, counts); });
-    const RoutingNodes nodes = make_routing_nodes(tree);
+    const RoutingNodes nodes = make_routing_nodes(tree, used);
     const auto run = [&]<bool kMissing>(const auto& n) {
       TreePermutation<kMissing, std::decay_t<decltype(n)>> permutation(
           tree, n, table, keys, options, std::move(rows), derive_key(options.seed, index));

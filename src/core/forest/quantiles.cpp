@@ -18,11 +18,13 @@ struct TreeMembers {
   std::vector<std::uint32_t> counts;
 };
 
-TreeMembers members_of_tree(const CompactTree& tree, const TableView& table, const KeyRows& keys,
+TreeMembers members_of_tree(const CompactTree& tree, const TableView& table,
+                            const UsedFeatures& used, const KeyRows& keys,
                             std::span<const std::uint32_t> rows,
                             std::span<const std::uint32_t> counts) {
   std::vector<std::uint32_t> leaves(rows.size());
-  route(tree, make_routing_nodes(tree), table, keys, rows, Reached::kLeafNumber, leaves.data());
+  route(tree, make_routing_nodes(tree, used), table, keys, rows, Reached::kLeafNumber,
+        leaves.data());
   TreeMembers members;
   members.sizes.assign(tree.n_leaves, 0);
   for (const std::uint32_t leaf : leaves) ++members.sizes[leaf];
@@ -148,6 +150,10 @@ TableView part_of(const TableView& table, Range rows) {
   TableView part = table;
   part.n_rows = rows.end - rows.begin;
   for (ColumnView& column : part.columns) {
+    if (column.is_sparse()) {
+      column.first_row += rows.begin;
+      continue;
+    }
     column.data += static_cast<std::ptrdiff_t>(rows.begin) * column.stride;
     if (column.missing != nullptr) column.missing += rows.begin;
   }
@@ -159,7 +165,8 @@ TableView part_of(const TableView& table, Range rows) {
 LeafMembers leaf_members(const Forest& forest, const TableView& table, const SamplingPlan* plan,
                          std::uint64_t row_seed, std::span<const double> weights,
                          std::size_t n_threads, Monitor& monitor) {
-  const KeyRows keys = copy_table(table, n_threads);
+  const UsedFeatures used = UsedFeatures::of(forest, table.n_features());
+  const KeyRows keys = copy_table(table, used, n_threads);
   std::vector<TreeMembers> trees(forest.n_trees());
   parallel_for(
       trees.size(), n_threads,
@@ -171,7 +178,7 @@ LeafMembers leaf_members(const Forest& forest, const TableView& table, const Sam
           const bool is_there = counts.empty() || counts[row] > 0;
           if (is_there && (weights.empty() || weights[row] > 0.0)) rows.push_back(row);
         }
-        trees[i] = members_of_tree(*forest.trees[i], table, keys, rows, counts);
+        trees[i] = members_of_tree(*forest.trees[i], table, used, keys, rows, counts);
         monitor.advance(1);
       },
       &monitor);

@@ -34,6 +34,19 @@ inline Key key_of(float value) {
   return value != value ? kMissingKey : key;
 }
 
+// The features that trees look at: of a wide table, mostly few. `places` has their numbers among
+// these by feature; empty where all are taken.
+struct UsedFeatures {
+  std::vector<std::uint32_t> features;
+  std::vector<std::uint32_t> places;
+
+  static UsedFeatures all(std::size_t n_features);
+  static UsedFeatures of(const Forest& forest, std::size_t n_features);
+  std::uint32_t place(std::uint32_t feature) const {
+    return places.empty() ? feature : places[feature];
+  }
+};
+
 // The keys of some rows of a table, row by row.
 struct KeyRows {
   std::size_t first_row = 0;
@@ -45,8 +58,8 @@ struct KeyRows {
     return keys.data() + (table_row - first_row) * n_features;
   }
 };
-void copy_rows(const TableView& table, Range rows, KeyRows& out);
-KeyRows copy_table(const TableView& table, std::size_t n_threads);
+void copy_rows(const TableView& table, const UsedFeatures& used, Range rows, KeyRows& out);
+KeyRows copy_table(const TableView& table, const UsedFeatures& used, std::size_t n_threads);
 
 struct RoutingNode {
   Key word;  // the key of the threshold
@@ -70,7 +83,7 @@ struct RoutingNode {
 // Nodes of 8 bytes: first child, missing bit and feature share 32 bits.
 class NarrowNodes {
  public:
-  explicit NarrowNodes(const CompactTree& tree);
+  NarrowNodes(const CompactTree& tree, const UsedFeatures& used);
   static bool fit(const CompactTree& tree);
 
   struct Packed {
@@ -98,7 +111,7 @@ class NarrowNodes {
 // The same for trees of too many nodes and features.
 class WideNodes {
  public:
-  explicit WideNodes(const CompactTree& tree);
+  WideNodes(const CompactTree& tree, const UsedFeatures& used);
 
   struct View {
     const RoutingNode* nodes;
@@ -111,7 +124,7 @@ class WideNodes {
 };
 
 using RoutingNodes = std::variant<NarrowNodes, WideNodes>;
-RoutingNodes make_routing_nodes(const CompactTree& tree);
+RoutingNodes make_routing_nodes(const CompactTree& tree, const UsedFeatures& used);
 
 // Of a leaf, given its word.
 inline std::uint32_t value_row_of(const CompactTree& tree, std::uint32_t leaf, Key word) {

@@ -89,6 +89,13 @@ void copy_column(const ColumnView& column, std::size_t begin, std::size_t end, T
     copy_plain(double{});
   } else if (column.missing == nullptr && column.type == ValueType::kFloat32) {
     copy_plain(float{});
+  } else if (column.is_sparse()) {
+    for (std::size_t row = begin; row < end; ++row) out[(row - begin) * step] = T{};
+    for (std::size_t place = column.first_stored(begin); place < column.stored.size(); ++place) {
+      const auto row = column.stored_row(place);
+      if (row >= end) break;
+      out[(row - begin) * step] = static_cast<T>(column.stored_value(place));
+    }
   } else {
     copy([&](std::size_t row) { return read_real(column, row); });
   }
