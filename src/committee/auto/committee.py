@@ -76,8 +76,8 @@ class CommitteeClassifier(ClassifierMixin, AutoModel, ClassifierAnswers):
     weights_ : ndarray of float64
         Their weights, which add up to one.
     score_ : ScoreEstimate
-        The score to expect on new rows: `score` is corrected for the choice of members, `naive`
-        is not; `interval(coverage, n_new)`.
+        The score to expect on new rows: `score` is corrected for the choice of members and for
+        what the mean of the models of all folds gains, `naive` is not; `interval(coverage, n_new)`.
     decision_ : Decision
         How probabilities become a class; `print` says it in words. With costs, its `cost` is the
         mean cost of a row on rows that models have not seen.
@@ -245,8 +245,8 @@ class CommitteeRegressor(RegressorMixin, AutoModel, RegressorAnswers):
     weights_ : ndarray of float64
         Their weights, which add up to one.
     score_ : ScoreEstimate
-        The score to expect on new rows: `score` is corrected for the choice of members, `naive`
-        is not; `interval(coverage, n_new)`.
+        The score to expect on new rows: `score` is corrected for the choice of members and for
+        what the mean of the models of all folds gains, `naive` is not; `interval(coverage, n_new)`.
     columns_ : tuple of ColumnUse
         What was done to each column, and why.
     leaks_ : tuple of Leak

@@ -19,7 +19,7 @@ from committee.auto.class_sets import SetRule
 from committee.auto.columns import FeatureReader
 from committee.auto.decision_rules import DecisionRules
 from committee.auto.encoder import MatrixEncoder
-from committee.auto.estimate import Resamples
+from committee.auto.estimate import GAIN_OF_ERRORS, Resamples
 from committee.auto.findings.explain_time import seconds_to_explain
 from committee.auto.findings.findings import find
 from committee.auto.findings.importances import ColumnImportances, measure
@@ -353,10 +353,19 @@ class CommitteeFit:
             limit = LatencyLimit.of(fold_members, n_features, self.max_latency)
             limit.costs[places] = np.inf  # what costs nothing would always be the fastest
             return Resamples(
-                predictions, seed, n_threads, blocks, None, self.decisions, limit.select, False
+                predictions,
+                seed,
+                n_threads,
+                blocks,
+                None,
+                self.decisions,
+                limit.select,
+                is_steady=False,
+                is_mean=fold_data.is_mean,
             )
         constant = places[0] if places else None
-        return Resamples(predictions, seed, n_threads, blocks, constant, self.decisions)
+        own, is_mean = self.decisions, fold_data.is_mean
+        return Resamples(predictions, seed, n_threads, blocks, constant, own, is_mean=is_mean)
 
     def _selected(
         self, fold_members: Sequence[FoldMember], fold_data: FoldData
@@ -364,7 +373,7 @@ class CommitteeFit:
         """Return the fitted attributes that depend on the selection of members, and these."""
         resamples = self._resamples(fold_members, fold_data)
         target, combined = resamples.predictions.target, resamples.combined
-        more = self._promises(combined, fold_data)
+        more = self._promises(combined, fold_data, resamples.gains)
         if self.decisions is not None:
             more["decision_"] = self.decisions.decide(combined, target)
         board = leaderboard_of(fold_members, resamples.selection.weights, self.metric, fold_data)
@@ -377,14 +386,15 @@ class CommitteeFit:
         }
         return attributes | more, members
 
-    def _promises(self, combined: Floats, fold_data: FoldData) -> dict[str, Any]:
+    def _promises(self, combined: Floats, fold_data: FoldData, gains: bool) -> dict[str, Any]:
         """Return the rule of intervals or of sets of classes."""
         target = self.target.part(fold_data.scored)
         if target.classes:
             return {"_set_rule": SetRule.of(combined, target)}
         features = fold_data.form(FEATURES).table.opened().take(fold_data.scored, None)
         seed = parameter_seed(self.seed, SeedUse.DIFFICULTY)
-        rule = IntervalRule.of(features, combined[:, 0], target, seed, self.n_jobs)
+        share = 1.0 - GAIN_OF_ERRORS if gains else 1.0
+        rule = IntervalRule.of(features, combined[:, 0], target, seed, self.n_jobs, share)
         return {"_interval_rule": rule}
 
     def _members(self, fold_members: Sequence[FoldMember], selection: Selection) -> dict[str, Any]:

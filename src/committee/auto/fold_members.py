@@ -102,6 +102,11 @@ class FoldData:
     def splits(self) -> list[Split]:
         return self.folds.folds
 
+    @property
+    def is_mean(self) -> bool:
+        """Whether a new row is predicted by the mean of models of which one predicts a row here."""
+        return len(self.splits) > 1 and not self.folds.is_forward
+
     @cached_property
     def scored(self) -> Rows:
         """The rows in some fold, ascending: all, or those that were held out."""

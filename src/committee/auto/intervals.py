@@ -90,6 +90,7 @@ class IntervalRule:
         target: ScoredTarget,
         seed: int,
         n_jobs: int | None,
+        share: float = 1.0,
     ) -> IntervalRule:
         """Learn from predictions on unseen rows.
 
@@ -105,8 +106,10 @@ class IntervalRule:
             Of the forest.
         n_jobs : int or None
             Its threads.
+        share : float, default=1.0
+            How large errors on new rows are, compared with these.
         """
-        errors = target.table[:, 0] - predicted
+        errors = share * (target.table[:, 0] - predicted)
         sizes = np.abs(errors)
         mean = float(np.average(sizes, weights=target.weights))
         if len(errors) < _LEAST_ROWS or mean < np.finfo(float).tiny:

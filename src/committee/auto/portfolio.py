@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from committee.auto.budget import forest_cost, linear_cost, round_cost
+from committee.auto.folds import N_FOLDS
 from committee.nets.cost import epoch_cost
 
 # What a member learns from: features, the same as a matrix of numbers, or the table as it came.
@@ -62,7 +63,8 @@ class Candidate:
     reads: str = FEATURES
 
 
-_FOREST_TREES = 60  # in the model of one fold
+_FOREST_TREES, _LEAST_TREES = 60, 20  # in the model of one fold
+_MOST_LEAVES = 1_000_000  # of the forests of all folds: files stay small
 
 # --- the portfolio ------------------------------------------------------------------------------
 #
@@ -148,10 +150,20 @@ def _extra_trees(size: Size) -> Candidate:
     kind: Any = ExtraTreesClassifier if size.n_classes else ExtraTreesRegressor
     # Leaves grow slowly with the table: files stay small, and shares of classes are steadier.
     leaf = max(2 if size.n_classes else 1, size.n_rows // 10_000)
-    estimator = kind(_FOREST_TREES, max_features="sqrt", min_samples_leaf=leaf)
+    n_trees = _forest_trees(size, leaf)
+    estimator = kind(n_trees, max_features="sqrt", min_samples_leaf=leaf)
     tried, is_numbers = size.n_features**0.5, not size.n_classes
-    cost = forest_cost(size.n_rows, tried, _FOREST_TREES, is_numbers=is_numbers)
+    cost = forest_cost(size.n_rows, tried, n_trees, is_numbers=is_numbers)
     return Candidate("extra-trees", estimator, cost)
+
+
+def _forest_trees(size: Size, leaf: int) -> int:
+    """Return how many trees a fold has: a new row is predicted by those of all folds."""
+    n_folds = next((folds for limit, folds in N_FOLDS if size.n_rows <= limit), 1)
+    # As measured: classes are pure before leaves are as small as they may be.
+    fullness = 0.35 if size.n_classes else (1.0 if leaf == 1 else 0.65)
+    n_leaves = n_folds * fullness * size.n_rows / leaf
+    return round(min(max(_MOST_LEAVES / n_leaves, _LEAST_TREES), _FOREST_TREES))
 
 
 def _net(size: Size) -> Candidate:

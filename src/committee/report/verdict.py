@@ -121,7 +121,8 @@ def _correction(model: Any) -> Html:
         [
             paragraph(
                 "All scores are of rows that the models were not fitted to. The expected score is "
-                f"corrected for the choice of members by these rows, {correction}.",
+                "corrected for the choice of members by these rows, and for new rows being "
+                f"predicted by the mean of the models of all folds, {correction}.",
                 kind="soft",
             ),
             table(
