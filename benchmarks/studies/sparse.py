@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from benchmarks.harness.measure import measure_memory
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "sparse.json"
 THREADS, REPEATS, ROUNDS, TREES = 2, 5, 100, 10
@@ -151,14 +151,14 @@ def measure(name: str) -> dict[str, Any]:
 
 
 def memory_of_fit(name: str, library: str) -> float:
-    """Return by how many megabytes a fit raises the most that this process has held."""
+    """Return how many mebibytes a fit needs at most, beyond what there was before."""
     method, make = TABLES[name]
     X, y = make()
     model = MAKERS[library](method)
     model.fit(X[:200], np.arange(200) % 2)  # what is loaded once
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    model.fit(X[: len(y) * 4 // 5], y[: len(y) * 4 // 5])
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    cut = len(y) * 4 // 5
+    memory, _ = measure_memory(lambda: model.fit(X[:cut], y[:cut]))
+    return memory.added / 2**20
 
 
 def main() -> None:

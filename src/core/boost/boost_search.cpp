@@ -258,6 +258,30 @@ void BoostSearch::start(Scan& scan) const {
       score_of_step(gradient(node.total), hessian(node.total), step(node.total, node.bounds));
 }
 
+BoostSearch::Screen BoostSearch::screen_of(const BoostNode& node) const {
+  Scan scan{.feature = 0, .node = node};
+  start(scan);
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  const bool is_bounded = node.bounds.low > -kLargest || node.bounds.high < kLargest;
+  return {scan.parent_score, !is_bounded && l1_ == 0.0};
+}
+
+bool BoostSearch::may_beat(const Screen& screen, const BoostNode& node, std::int64_t own,
+                           std::uint32_t feature, double gain) const {
+  constexpr double kRounding = 1e-9;  // the search may add up in another order
+  const std::int64_t others = node.total - own;
+  const double own_hessian = hessian(own);
+  const double other_hessian = hessian(others);
+  if (own_hessian < min_hessian_ || other_hessian < min_hessian_) return false;
+  if (!screen.is_plain || options_.monotonic_of(feature) != 0) return true;
+  const double n = own_hessian + l2_;
+  const double m = other_hessian + l2_;
+  const double g = gradient(own);
+  const double other_g = gradient(others);
+  const double score = (g * g * m + other_g * other_g * n) / (n * m);
+  return score - screen.parent_score + kRounding * score > gain;
+}
+
 bool BoostSearch::try_feature(const std::int64_t* cells, const BoostNode& node,
                               std::uint32_t feature, std::span<const std::uint32_t> counts,
                               BoostSplit& best) const {

@@ -68,6 +68,16 @@ class BoostSearch {
   bool try_feature(const std::int64_t* cells, const BoostNode& node, std::uint32_t feature,
                    std::span<const std::uint32_t> counts, BoostSplit& best) const;
 
+  // Whether one of the cuts that part the rows of `own` sums from all others of the node may gain
+  // more than `gain`. Sparse features of two codes have one cut, and mostly it does not.
+  struct Screen {
+    double parent_score;
+    bool is_plain;  // neither bounds nor a penalty l1
+  };
+  Screen screen_of(const BoostNode& node) const;
+  bool may_beat(const Screen& screen, const BoostNode& node, std::int64_t own,
+                std::uint32_t feature, double gain) const;
+
   // The same for the rows of the node in the order of the feature, exactly: every cut between two
   // values, rows of the sides counted. `repetitions` may be empty: one each.
   void try_sorted(std::span<const SortedRow> rows, const BoostNode& node, std::uint32_t feature,

@@ -171,9 +171,13 @@ class Booster::Grower {
     BoostSplit better;  // of one feature; keeps its memory for the next
     std::array<std::int64_t, kGradientCells> scratch;
     RowCounts rows(state_.rows, leaf.range, state_.dataset.n_rows());
+    const BoostSearch::Screen screen = search_->screen_of(leaf.node);
     for (const std::uint32_t feature : features_.of_node(leaf.index, leaf.depth, leaf.path)) {
       if (leaf.n_rows() >= kParallelRows) monitor_.check();
       if (!state_.too_rare.empty() && state_.too_rare[feature] != 0) continue;
+      if (const std::int64_t* const own = lone_cell(state_.records, leaf.histogram, feature)) {
+        if (!search_->may_beat(screen, leaf.node, *own, feature, best.gain)) continue;
+      }
       const std::int64_t* const cells =
           feature_cells(state_.records, leaf.histogram, feature, leaf.node.total, scratch.data());
       better.gain = best.gain;

@@ -67,6 +67,14 @@ void subtract_histogram(GradientHistogram& parent, const GradientHistogram& chil
 // The sum of all rows: of any byte, the first one.
 std::int64_t sum_of_rows(const GradientHistogram& histogram);
 
+// The sum of the rows that a feature of a bundle tells from the rest, if it has two codes.
+inline const std::int64_t* lone_cell(const RecordGroups& records,
+                                     const GradientHistogram& histogram, std::size_t feature) {
+  const RecordPlace& place = records.places[feature];
+  if (place.first == 0 || place.n_codes != 2) return nullptr;
+  return histogram.data() + place.byte * kGradientCells + place.first;
+}
+
 // The sums of one feature by code; `total` is the sum of all rows, and `scratch`, of kGradientCells
 // cells, is used where it shares its byte.
 const std::int64_t* feature_cells(const RecordGroups& records, const GradientHistogram& histogram,
